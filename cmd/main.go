@@ -1,4 +1,4 @@
-// Command main is the lifecycle manager: it installs the modules of Kymas into their clusters and keeps them whole.
+// Command main is the lifecycle manager: it installs the modules of Kymas into their clusters and keeps them intact.
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	// What libraries log is for operators. A command says what matters by itself.
+	// Library logs are for operators. A command prints what matters by itself.
 	klog.SetLogger(logr.Discard())
 	log.SetLogger(logr.Discard())
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

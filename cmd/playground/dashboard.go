@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/playground"
 )
 
-// serveDashboard returns what `kyma dashboard` does, for the hub of the playground: catalogs and registries may be on loopback there.
+// serveDashboard does what `kyma dashboard` does, for the hub of the playground: catalogs and registries may be on loopback there.
 func serveDashboard(ctx context.Context, hub *rest.Config, registry string) (playground.Dashboard, error) {
 	tasks, err := operations.New(operations.Options{
 		Records: hub, Access: directinstall.Access{PlainHTTP: true}, Registry: registry,

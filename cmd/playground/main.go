@@ -32,12 +32,12 @@ func main() {
 	case errors.Is(err, flag.ErrHelp):
 		return
 	case err != nil:
-		os.Exit(2) // package flag has said what is wrong
+		os.Exit(2) // package flag has printed the error
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, release) // a second Ctrl-C ends the playground at once, and what it started with it
+	context.AfterFunc(ctx, release) // a second Ctrl-C ends the playground at once, with everything that it started
 	if playground.Run(ctx, options, os.Stdout) != nil {
-		os.Exit(1) // it has said why
+		os.Exit(1) // it has printed the error
 	}
 }
 

@@ -45,7 +45,7 @@ func write(markdown, man string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Title: "KYMA", Section: "1", Source: "kyma"}, man)
 }
 
-// quiet leaves out the line that says who generated a page and when: it would change every day.
+// quiet disables the line that names the generator of a page and the date: it would change every day.
 func quiet(command *cobra.Command) {
 	command.DisableAutoGenTag = true
 	for _, below := range command.Commands() {
@@ -53,7 +53,7 @@ func quiet(command *cobra.Command) {
 	}
 }
 
-// pages writes one page a command. The folder is emptied, so that no page outlives its command.
+// pages writes one page per command. It empties the folder first, so that no page outlives its command.
 func pages(root *cobra.Command, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// user runs the program: the number that distroless images call nonroot.
+// user runs the program: it is the id of the user nonroot in distroless images.
 const user = "65532:65532"
 
-// build makes the image of a program, which has this name in it. Every date in it is the epoch.
+// build returns the image of a program, which has this name in the image. Every date in it is the epoch.
 func build(name string, program, certificates []byte, arch string) (v1.Image, error) {
 	content, err := layer(name, program, certificates)
 	if err != nil {

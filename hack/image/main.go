@@ -1,7 +1,7 @@
-// Command image answers: how does one of our programs become an OCI image without Docker and without a registry to pull a base from?
+// Command image packs one of our programs as an OCI image, without Docker and without a registry to pull a base from.
 //
-// It packs one static program, and CA certificates where this machine has them, into an image with nothing else in it: no
-// shell, no package manager, an unprivileged user. The same input gives the same bytes. It pushes nothing.
+// It packs one static program, and CA certificates where this machine has them, into an image with nothing else in it: no shell, no package
+// manager, an unprivileged user. The same input gives the same bytes. It pushes nothing.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// certificates are the places where Linux distributions keep the CA certificates.
+// certificates are the files in which Linux distributions keep the CA certificates.
 var certificates = []string{
 	"/etc/ssl/certs/ca-certificates.crt",
 	"/etc/pki/tls/certs/ca-bundle.crt",
@@ -64,7 +64,7 @@ func run() error {
 	return nil
 }
 
-// readFirst reads the first file that exists, or nothing.
+// readFirst returns the content of the first file that exists, or nothing.
 func readFirst(files []string) ([]byte, error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)

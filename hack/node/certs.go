@@ -31,7 +31,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// issue makes all keys and certificates of a cluster, unless its folder has them already.
+// issue creates all keys and certificates of a cluster, unless its folder already has them.
 func issue(dir, node string) error {
 	if _, err := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -61,7 +61,7 @@ func issue(dir, node string) error {
 			return err
 		}
 	}
-	return os.Rename(filepath.Join(dir, "ca.tmp.crt"), filepath.Join(dir, "ca.crt")) // the sign that all is there
+	return os.Rename(filepath.Join(dir, "ca.tmp.crt"), filepath.Join(dir, "ca.crt")) // marks the folder as complete
 }
 
 func client(name, group string) *x509.Certificate {
@@ -85,7 +85,7 @@ func certificate(subject pkix.Name) *x509.Certificate {
 	}
 }
 
-// sign writes <name>.crt and <name>.key. The first call makes the authority's own as well.
+// sign writes <name>.crt and <name>.key. The first call creates the authority's own as well.
 func (a *authority) sign(name string, leaf *x509.Certificate) error {
 	if a.key == nil {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -47,7 +47,7 @@ func (o *options) configure() error {
 	return nil
 }
 
-// lookUp finds a program of the system by its name, and checks one of ours.
+// lookUp finds a system program by its name, and checks that one of ours exists.
 func lookUp(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		_, err := os.Stat(path)

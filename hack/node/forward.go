@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// The node's network has no way out. Sockets in the file system do not belong to a network, so one process on each side hands
-// connections through them.
+// The node's network has no route to the outside. Sockets in the file system do not belong to a network, so one process on each side
+// forwards connections through them.
 
-// end is where connections come from or go to: a path, or host:port.
+// network returns the network of an address: a path, or host:port.
 func network(end string) string {
 	if strings.Contains(end, "/") {
 		return "unix"
@@ -23,7 +23,7 @@ func network(end string) string {
 	return "tcp"
 }
 
-// forward accepts connections at one end and hands them to the other, until the program ends. It returns the address that it took.
+// forward accepts connections at one address and forwards them to the other, until the program ends. It returns its listening address.
 func forward(ctx context.Context, from, to string) (string, error) {
 	if network(from) == "unix" {
 		if err := os.Remove(from); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -47,7 +47,7 @@ func forward(ctx context.Context, from, to string) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// hand copies both ways until both have ended.
+// hand copies in both directions until both have ended.
 func hand(ctx context.Context, from net.Conn, to string) {
 	defer closeQuietly(from)
 	var dialer net.Dialer
@@ -65,7 +65,7 @@ func hand(ctx context.Context, from net.Conn, to string) {
 	<-done
 }
 
-// pipe copies one way and passes the end on.
+// pipe copies in one direction and passes on the end of the stream.
 func pipe(to, from net.Conn) {
 	_, _ = io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok {

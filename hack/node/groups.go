@@ -15,18 +15,18 @@ import (
 
 const (
 	groupRoot = "/sys/fs/cgroup"
-	// controllers are what the kubelet needs of version 2.
+	// controllers are the controllers of version 2 that the kubelet needs.
 	controllers = "+cpuset +cpu +io +memory +hugetlb +pids"
 )
 
-// groups are the control groups of one node: a folder of the node's name in each hierarchy. Two kubelets in one folder would remove
-// each other's pods.
+// groups are the control groups of one node: a folder with the node's name in each hierarchy. Two kubelets in one folder would remove each
+// other's pods.
 type groups []string
 
-// makeGroups makes them, for version 1 (a folder for each controller) and version 2 (one for all).
+// makeGroups creates them, for version 1 (a folder for each controller) and version 2 (one for all).
 func makeGroups(name string) (groups, error) {
 	if _, err := os.Stat(filepath.Join(groupRoot, "cgroup.controllers")); err == nil {
-		// The one hierarchy hands controllers down only when it is told to; those that it lacks the kubelet names.
+		// In the single hierarchy, controllers must be enabled for children explicitly; the kubelet reports those that are missing.
 		for controller := range strings.FieldsSeq(controllers) {
 			_ = os.WriteFile(filepath.Join(groupRoot, "cgroup.subtree_control"), []byte(controller), 0o600)
 		}
@@ -60,7 +60,7 @@ func makeGroups(name string) (groups, error) {
 	return made, nil
 }
 
-// makeGroup makes one. A node that was killed with no time to clean up left empty ones.
+// makeGroup creates one. A node that was killed before it could clean up left empty ones.
 func makeGroup(folder string) error {
 	err := os.Mkdir(folder, 0o755) //nolint:gosec // as the others are
 	if !errors.Is(err, fs.ErrExist) {
@@ -80,12 +80,12 @@ func busy(folder string) bool {
 			processes, err := os.ReadFile(path) //nolint:gosec // the kernel's own files, without links
 			found = found || err != nil || len(processes) > 0
 		}
-		return nil // what vanishes has no process
+		return nil // a folder that vanishes has no process
 	})
 	return found
 }
 
-// inherit returns a group the processors and memory of its parent: in version 1 it begins without any.
+// inherit gives a group the processors and memory of its parent: in version 1 it begins without any.
 func inherit(parent, child string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		data, err := os.ReadFile(filepath.Join(parent, file))
@@ -99,7 +99,7 @@ func inherit(parent, child string) error {
 	return nil
 }
 
-// remove removes the groups and those below. A killed process leaves its group a moment after it was killed.
+// remove removes the groups and those below. A killed process leaves its group only a moment later.
 func (g groups) remove() error {
 	deadline := time.NewTimer(endPatience)
 	defer deadline.Stop()
@@ -125,7 +125,7 @@ func (g groups) tryRemove() (problems error) {
 			if err == nil && entry.IsDir() {
 				found = append(found, path)
 			}
-			return nil // what vanishes meanwhile is what we want
+			return nil // a folder that vanishes meanwhile is removed already
 		})
 		problems = errors.Join(problems, err)
 		for _, folder := range slices.Backward(found) { // children first

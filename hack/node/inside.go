@@ -20,10 +20,10 @@ import (
 	"time"
 )
 
-// overlaid are folders that programs write to at fixed places. Inside, what they write goes to the node's folder.
+// overlaid are folders that programs write to at fixed paths. Inside, these writes go to the node's folder.
 var overlaid = []string{"/var/lib", "/var/log"}
 
-// settings are values that the kubelet would set for the whole machine. Inside, it finds files that have them already.
+// settings are values that the kubelet would set for the whole machine. Inside, it finds files that already have them.
 var settings = map[string]string{
 	"vm/overcommit_memory":      "1",
 	"kernel/panic":              "10",
@@ -32,7 +32,7 @@ var settings = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 }
 
-// inside returns the first process of the node: it arranges the namespaces, starts the programs, and ends with the first that ends.
+// inside runs the first process of the node: it arranges the namespaces, starts the programs, and ends with the first one that ends.
 func inside() error {
 	var opts options
 	if err := json.NewDecoder(os.Stdin).Decode(&opts); err != nil {
@@ -59,10 +59,10 @@ func inside() error {
 	return watch(running)
 }
 
-// mount returns the node its own view of the file system.
+// mount gives the node its own view of the file system.
 func (o *options) mount() error {
 	const everything = "/"
-	// First nothing reaches the machine any more; then mounts in pods and in the kubelet see each other.
+	// First detach all mounts from the machine; then share those in pods and in the kubelet with each other.
 	for _, how := range []uintptr{syscall.MS_PRIVATE, syscall.MS_SHARED} {
 		if err := syscall.Mount("", everything, "", syscall.MS_REC|how, ""); err != nil {
 			return err
@@ -103,8 +103,8 @@ func bind(what, where string) error {
 	return nil
 }
 
-// connect makes a network that ends at the node. A bridge without ports carries the node's address: addresses of Services need a
-// route before kube-proxy can lead them elsewhere.
+// connect creates a network that ends at the node. A bridge without ports has the node's address: addresses of Services need a route before
+// kube-proxy can redirect them.
 func connect(ctx context.Context) error {
 	for _, command := range []string{
 		"ip link set lo up",
@@ -121,7 +121,7 @@ func connect(ctx context.Context) error {
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600); err != nil {
 		return err
 	}
-	// Answers of a pod on the same bridge pass iptables too. Without the module, the kernel does not know the setting.
+	// Responses of a pod on the same bridge pass iptables too. Without the module, the kernel does not have the setting.
 	err := os.WriteFile("/proc/sys/net/bridge/bridge-nf-call-iptables", []byte("1"), 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -129,7 +129,7 @@ func connect(ctx context.Context) error {
 	return err
 }
 
-// open makes the node's ends of all connections to the machine.
+// open creates the node's ends of all connections to the machine.
 func (o *options) open(ctx context.Context) error {
 	if _, err := forward(ctx, o.apiSocket(), "127.0.0.1:"+apiPort); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *options) open(ctx context.Context) error {
 	return nil
 }
 
-// watch collects what ends, orphans of containers included, and returns when a program of the node does.
+// watch reaps ended processes, including orphans of containers, and returns when a program of the node ends.
 func watch(running map[int]string) error {
 	for {
 		var status syscall.WaitStatus
@@ -157,7 +157,7 @@ func watch(running map[int]string) error {
 	}
 }
 
-// await waits until a question is answered without an error.
+// await waits until ask returns no error.
 func await(what string, ask func() error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -172,7 +172,7 @@ func await(what string, ask func() error) error {
 	}
 }
 
-// serving asks the API server whether it is ready.
+// serving checks whether the API server is ready.
 func (o *options) serving(ctx context.Context) func() error {
 	return func() error {
 		ca, err := os.ReadFile(o.path("pki", "ca.crt"))
@@ -198,7 +198,7 @@ func (o *options) serving(ctx context.Context) func() error {
 	}
 }
 
-// load imports every archive; images that are there already cost nothing.
+// load imports every archive; images that exist already cost nothing.
 func (o *options) load(ctx context.Context) error {
 	archives, err := filepath.Glob(filepath.Join(o.Images, "*.tar"))
 	if err != nil {

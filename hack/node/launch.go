@@ -30,7 +30,7 @@ const (
 	endPatience = 30 * time.Second
 )
 
-// launch runs a node until the context ends. It prints how to use it when pods can be scheduled.
+// launch runs a node until the context ends. When pods can be scheduled, it prints how to use the node.
 func launch(ctx context.Context, opts options) (err error) {
 	start := time.Now()
 	if err := opts.prepare(); err != nil {
@@ -50,7 +50,7 @@ func launch(ctx context.Context, opts options) (err error) {
 		defer close(ended)
 		_ = first.Wait() // read from ProcessState
 	}()
-	defer func() { // the kernel takes all processes of the node with the first
+	defer func() { // the kernel ends all processes of the node with the first
 		_ = first.Process.Kill()
 		<-ended
 	}()
@@ -79,9 +79,9 @@ func (o *options) log(program string) string { return o.path("logs", program+".l
 func (o *options) kubeconfig() string        { return o.path("kubeconfig") }
 func (o *options) apiSocket() string         { return o.path("api.sock") }
 
-// prepare makes folders, certificates, and this machine's ends of all connections.
+// prepare creates folders, certificates, and this machine's ends of all connections.
 func (o *options) prepare() error {
-	if err := os.RemoveAll(o.path("run")); err != nil { // sockets of the last time
+	if err := os.RemoveAll(o.path("run")); err != nil { // sockets of the last run
 		return err
 	}
 	for _, dir := range []string{"run", "logs", "config", "etcd", "containerd", "kubelet", "pods", "ipam"} {
@@ -106,7 +106,7 @@ func (o *options) prepare() error {
 
 func (o *options) reachSocket(port string) string { return o.path("reach-" + port + ".sock") }
 
-// publish returns the API server a port on loopback: the same one at every start, so that what knows the address keeps working.
+// publish gives the API server a port on loopback: the same one at every start, so that clients with that address keep working.
 func (o *options) publish() (string, error) {
 	file := o.path("address")
 	known, err := os.ReadFile(file)
@@ -123,7 +123,7 @@ func (o *options) publish() (string, error) {
 	return address, os.WriteFile(file, []byte(address), 0o600)
 }
 
-// start starts the first process of the node in namespaces of its own: this program again.
+// start starts the first process of the node in separate namespaces: this program again.
 func (o *options) start() (*exec.Cmd, error) {
 	input, err := json.Marshal(o)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *options) start() (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // the child has its own
+	defer func() { _ = log.Close() }() // the child has its own copy
 	first := exec.Command("/proc/self/exe", insideArgument)
 	first.Stdin, first.Stdout, first.Stderr = bytes.NewReader(input), log, log
 	first.SysProcAttr = &syscall.SysProcAttr{
@@ -147,7 +147,7 @@ func (o *options) start() (*exec.Cmd, error) {
 	return first, nil
 }
 
-// awaitReady waits until the node takes pods. What the API server still has of an earlier start does not count.
+// awaitReady waits until the node accepts pods. The API server's state from an earlier start does not count.
 func (o *options) awaitReady(ctx context.Context, since time.Time) error {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig())
 	if err != nil {

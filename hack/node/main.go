@@ -1,12 +1,12 @@
 //go:build linux
 
-// Command node answers: how do pods run for real on a machine that has neither a container engine nor a cluster?
+// Command node runs real pods on a machine that has neither a container engine nor a cluster.
 //
-// It runs one Kubernetes node in namespaces of its own (processes, mounts, network): etcd, API server, controller manager, scheduler,
-// kubelet and kube-proxy from this repository's builds, containerd and runc from the system. It stays in the foreground; when it ends,
-// in whatever way, the kernel ends everything that it started, and all that remains is its folder. Started again on that folder, it is
-// the same cluster after a power cut. The network namespace has no way out: the API server is reached through a port on loopback, and
-// pods reach those ports of the machine that -reach names.
+// It runs one Kubernetes node in separate namespaces (processes, mounts, network): etcd, API server, controller manager, scheduler, kubelet
+// and kube-proxy from this repository's builds, containerd and runc from the system. It stays in the foreground. When it ends, in whatever
+// way, the kernel ends everything that it started, and only its folder remains. Started again on that folder, it is the same cluster as
+// after a power cut. The network namespace has no route to the outside: the API server is reached through a port on loopback, and pods
+// reach those ports of the machine that -reach names.
 //
 // It pulls no image, serves no DNS, has one node, and is for tests: etcd does not wait for the disk.
 package main
@@ -27,28 +27,28 @@ import (
 // insideArgument makes this program the first process of the node.
 const insideArgument = "inside"
 
-// options say what to run. The first process inside gets them as they are.
+// options describe what to run. They are passed to the first process inside.
 type options struct {
 	// Name of the node and of its control groups: unique on the machine.
 	Name string `json:"name"`
-	// Dir keeps everything.
+	// Dir is the folder for all files.
 	Dir string `json:"dir"`
-	// Assets has etcd, kube-apiserver, kube-controller-manager and kube-scheduler.
+	// Assets is the folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler.
 	Assets string `json:"assets"`
-	// Programs has kubelet, kube-proxy and the network plugins.
+	// Programs is the folder with kubelet, kube-proxy and the network plugins.
 	Programs string `json:"programs"`
-	// Images has archives of images, which are loaded at each start; pause.tar must be one of them.
+	// Images is the folder with archives of images, which are loaded at each start; pause.tar must be one of them.
 	Images string `json:"images"`
-	// Reach has ports of the node and the address on this machine where each leads: "8443=127.0.0.1:5000".
+	// Reach maps ports of the node to the address on this machine to which each leads: "8443=127.0.0.1:5000".
 	Reach reaches `json:"reach"`
 }
 
-// reaches is a flag that may be repeated.
+// reaches is a repeatable flag.
 type reaches map[string]string
 
 func (r reaches) String() string { return fmt.Sprint(map[string]string(r)) }
 
-// Set understands "<port>=<address>".
+// Set parses "<port>=<address>".
 func (r reaches) Set(value string) error {
 	port, address, ok := strings.Cut(value, "=")
 	if !ok {
@@ -59,7 +59,7 @@ func (r reaches) Set(value string) error {
 }
 
 func main() {
-	// The kernel ends the node when the thread that started it ends. Nothing else runs on this one, and it lives until the end.
+	// The kernel ends the node when the thread that started it ends. Nothing else runs on this thread, and it lives until the end.
 	runtime.LockOSThread()
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "node:", err)
@@ -87,7 +87,7 @@ func run() error {
 	return launch(ctx, opts)
 }
 
-// complete checks what a start would otherwise stumble over, and makes paths absolute.
+// complete checks the options before anything starts, and makes paths absolute.
 func (o *options) complete() error {
 	for _, path := range []*string{&o.Dir, &o.Assets, &o.Programs, &o.Images} {
 		if *path == "" {
@@ -104,7 +104,7 @@ func (o *options) complete() error {
 			return fmt.Errorf("-dir must not lie below %s: the node has its own view of that folder", hidden)
 		}
 	}
-	// The longest socket below it is containerd's, and the kernel allows 108 bytes.
+	// The longest socket path below it is containerd's, and the kernel allows 108 bytes.
 	if longest := 70; len(o.Dir) > longest {
 		return fmt.Errorf("-dir is longer than the %d bytes that leave room for the names of sockets", longest)
 	}

@@ -26,10 +26,10 @@ func TestOptionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		opts    options
 		problem string
 	}{
-		"all folders are needed":                                       {options{Dir: "/tmp/n", Assets: "/a", Programs: "/p"}, "all needed"},
-		"a folder that the node sees differently cannot hold it":       {options{Dir: "/var/lib/n", Assets: "/a", Programs: "/p", Images: "/i"}, "/var/lib"},
-		"a folder whose sockets would have too long names is refused":  {options{Dir: "/tmp/" + strings.Repeat("n", 70), Assets: "/a", Programs: "/p", Images: "/i"}, "longer"},
-		"a folder beside one that the node sees differently can be it": {options{Dir: "/var/library", Assets: "/a", Programs: "/p", Images: "/i"}, ""},
+		"all folders are needed":                                      {options{Dir: "/tmp/n", Assets: "/a", Programs: "/p"}, "all needed"},
+		"a folder that the node sees differently cannot hold it":      {options{Dir: "/var/lib/n", Assets: "/a", Programs: "/p", Images: "/i"}, "/var/lib"},
+		"a folder whose sockets would have overlong names is refused": {options{Dir: "/tmp/" + strings.Repeat("n", 70), Assets: "/a", Programs: "/p", Images: "/i"}, "longer"},
+		"a folder beside one that the node sees differently is fine":  {options{Dir: "/var/library", Assets: "/a", Programs: "/p", Images: "/i"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := test.opts.complete()
@@ -118,7 +118,7 @@ func TestConnectionsPassThroughASocketInTheFileSystem(t *testing.T) {
 		}
 	}()
 	socket := filepath.Join(t.TempDir(), "s.sock")
-	for range 2 { // a socket that an earlier process left is in no one's way
+	for range 2 { // a socket that an earlier process left does not matter
 		if _, err := forward(t.Context(), socket, server.Addr().String()); err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +171,11 @@ func TestNode_ANodeTakesPodsWhenItSaysSoAgain(t *testing.T) {
 		node *corev1.Node
 		want bool
 	}{
-		"a node that was heard of since takes pods":            {node(corev1.ConditionTrue, start.Add(2*time.Second)), true},
-		"what was said before the start does not count":        {node(corev1.ConditionTrue, start.Add(-time.Minute)), false},
-		"a node that is not ready takes none":                  {node(corev1.ConditionFalse, start.Add(2*time.Second)), false},
-		"a ready node with a taint takes none":                 {node(corev1.ConditionTrue, start.Add(2*time.Second), corev1.Taint{Key: "not-ready"}), false},
-		"a node that nothing was said about yet takes no pods": {&corev1.Node{}, false},
+		"a node with a new heartbeat takes pods":      {node(corev1.ConditionTrue, start.Add(2*time.Second)), true},
+		"a heartbeat before the start does not count": {node(corev1.ConditionTrue, start.Add(-time.Minute)), false},
+		"a node that is not ready takes none":         {node(corev1.ConditionFalse, start.Add(2*time.Second)), false},
+		"a ready node with a taint takes none":        {node(corev1.ConditionTrue, start.Add(2*time.Second), corev1.Taint{Key: "not-ready"}), false},
+		"a node without a status takes no pods":       {&corev1.Node{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := takesPods(test.node, start); got != test.want {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Addresses inside the node's network, where they meet no others.
+// Addresses inside the node's network, where they cannot collide with others.
 const (
 	nodeIP           = "10.199.0.2"
 	apiPort          = "6443"
@@ -22,7 +22,7 @@ const (
 	pauseImage       = "registry.k8s.io/pause:3.10"
 )
 
-// programs starts everything in order and returns the names by process id.
+// programs starts everything in order and returns the program names by process id.
 func (o *options) programs(ctx context.Context) (map[int]string, error) {
 	running := map[int]string{}
 	start := func(path string, args ...string) error { return o.startProgram(running, path, args...) }
@@ -87,7 +87,7 @@ func (o *options) apiServer(pki func(string) string) []string {
 	}
 }
 
-// asUser returns the arguments of a program that asks the API server for everything, the rights of its own callers included.
+// asUser returns the arguments of a program that uses the API server for everything, including the authorisation of its own callers.
 func (o *options) asUser(program string) []string {
 	file := o.path("config", program+".kubeconfig")
 	return []string{"--kubeconfig", file, "--authentication-kubeconfig", file, "--authorization-kubeconfig", file, "--leader-elect=false"}
@@ -99,7 +99,7 @@ func (o *options) startProgram(running map[int]string, path string, args ...stri
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the program has its own
+	defer func() { _ = log.Close() }() // the program has its own copy
 	if path, err = lookUp(path); err != nil {
 		return err
 	}

@@ -1,11 +1,11 @@
-// Command stages makes the given targets of the Makefile one after the other and prints how long each took, what it cost the processors,
+// Command stages makes the given targets of the Makefile one after another and prints how long each took, how much processor time it used,
 // the slowest tests and set-ups among them, and the tests that failed.
 //
-// A target is written name or name=budget, such as test-unit=6m; targets joined by + are made at the same time. Every target is made,
-// whatever became of those before: one run shows everything that is wrong. Where CI is set, a target that took longer than its budget fails
-// the run, after the rest was made; elsewhere the table only says so, because a budget is meant for a machine that is known.
+// A target is written name or name=budget, such as test-unit=6m; targets joined by + are made at the same time. Every target is made, even
+// after others failed: one run shows everything that is wrong. Where CI is set, a target that exceeds its budget fails the run after the
+// rest was made; elsewhere the table only shows it, because a budget is meant for a known machine.
 //
-// Targets that run stages themselves share one record, so that the outermost run prints one table. Tests are found in the JUnit files that
+// Targets that run stages themselves share one record, so that the outermost run prints one table. Tests are read from the JUnit files that
 // the targets write into the folder $STAGES_DIR (dist/stages). Non-goals: it neither chooses nor orders targets, and keeps no history.
 package main
 
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return failed
 }
 
-// openFolder returns the folder of this run and whether this run is the outermost, which begins with an empty one.
+// openFolder returns the folder of this run and whether this run is the outermost, which starts with an empty folder.
 func openFolder() (dir string, outermost bool, err error) {
 	if dir = os.Getenv(folderVariable); dir != "" {
 		return dir, false, nil
@@ -77,7 +77,7 @@ func openFolder() (dir string, outermost bool, err error) {
 	return dir, true, os.MkdirAll(dir, 0o750)
 }
 
-// report prints the slowest tests, the table of all stages and the tests that failed of the run whose folder it is given.
+// report prints the slowest tests, the table of all stages and the failed tests of the run in the given folder.
 func report(dir string, out io.Writer) error {
 	results, err := readRecord(dir)
 	if err != nil {

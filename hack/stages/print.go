@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// printStages prints one line a stage. Stages inside another one are indented.
-// The total is what the clock says, from the first to the last.
+// printStages prints one line per stage. Stages inside another one are indented. The total is the time from the first start to the last
+// end.
 func printStages(out io.Writer, results []result) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nseconds\tprocessor\tbudget\t\t  stage\n")
@@ -36,7 +36,7 @@ func printStages(out io.Writer, results []result) {
 	_ = table.Flush()
 }
 
-// printTests prints one line a test.
+// printTests prints one line per test.
 func printTests(out io.Writer, tests []test) {
 	if len(tests) == 0 {
 		return
@@ -48,13 +48,14 @@ func printTests(out io.Writer, tests []test) {
 }
 
 const (
-	// failuresShown and linesShown keep the end of a run short, which may be all that is kept of it; the rest is above, or in the JUnit files.
+	// failuresShown and linesShown keep the end of the output short, because it may be all that is kept; the rest is above, or in the JUnit
+	// files.
 	failuresShown = 12
 	linesShown    = 4
 	lineWidth     = 160
 )
 
-// printFailures prints the tests that failed and the first lines of what each said.
+// printFailures prints the failed tests and the first lines of each failure.
 func printFailures(out io.Writer, failed []test) {
 	for i, t := range failed {
 		if i == failuresShown {

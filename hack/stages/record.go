@@ -16,15 +16,15 @@ const (
 	overBudget    = "OVER BUDGET"
 )
 
-// result is what happened to a stage.
+// result is the result of a stage.
 type result struct {
-	// Place is the number of the stage among those that began before it, such as 002; with a parent, behind the parent's, such as 002.000.
+	// Place is the number of the stage in the order of their starts, such as 002; with a parent, appended to the parent's, such as 002.000.
 	Place  string        `json:"place"`
 	Target string        `json:"target"`
 	Budget time.Duration `json:"budget"`
 	Began  time.Time     `json:"began"`
 	Took   time.Duration `json:"took"`
-	// CPU is what the target and all programs that it waited for used of the processors.
+	// CPU is the processor time of the target and of all programs that it waited for.
 	CPU    time.Duration `json:"cpu"`
 	Failed bool          `json:"failed"`
 }
@@ -40,12 +40,12 @@ func (r *result) verdict() string {
 	}
 }
 
-// depth returns how many stages are around this one.
+// depth returns how many stages enclose this one.
 func (r *result) depth() int { return strings.Count(r.Place, ".") }
 
 func recordFile(dir, place string) string { return filepath.Join(dir, "stage-"+place+".json") }
 
-// reserve takes the next place below a parent, which is "" for the outermost. A stage takes its place when it begins.
+// reserve takes the next place below a parent, which is "" for the outermost. A stage takes its place when it starts.
 func reserve(dir, parent string) (string, error) {
 	for number := 0; ; number++ {
 		place := fmt.Sprintf("%03d", number)
@@ -70,7 +70,7 @@ func (r *result) write(dir string) error {
 	return os.WriteFile(recordFile(dir, r.Place), data, 0o600)
 }
 
-// readRecord returns the results of all stages that ended, in the order in which they began, each followed by those inside it.
+// readRecord returns the results of all stages that ended, in the order in which they started, each followed by those inside it.
 func readRecord(dir string) ([]result, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "stage-*.json"))
 	if err != nil {

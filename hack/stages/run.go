@@ -16,19 +16,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parentVariable holds the place of the stage around a run of stages, so that a table shows what belongs to what.
+// parentVariable holds the place of the stage that encloses a run of stages, so that a table shows the nesting.
 const parentVariable = "STAGES_PARENT"
 
-// stopTime is how long a target may take to end after it was interrupted.
+// stopTime is how long a target may take to end after an interrupt.
 const stopTime = 30 * time.Second
 
-// stage is a target to make. A budget of zero is none.
+// stage is a target to make. A budget of zero means none.
 type stage struct {
 	target string
 	budget time.Duration
 }
 
-// parseStages reads steps, each of one stage or of several that are made at the same time: a, a=5m, a=5m+b=3m.
+// parseStages reads steps, each with one stage or several that are made at the same time: a, a=5m, a=5m+b=3m.
 func parseStages(args []string) ([][]stage, error) {
 	steps := make([][]stage, 0, len(args))
 	for _, arg := range args {
@@ -71,7 +71,7 @@ type runner struct {
 	enforce bool
 }
 
-// indent shows in the output how many stages are around those of this run.
+// indent shows in the output how many stages enclose those of this run.
 func (r *runner) indent() string {
 	if r.parent == "" {
 		return ""
@@ -79,7 +79,7 @@ func (r *runner) indent() string {
 	return strings.Repeat(" ", 1+strings.Count(r.parent, "."))
 }
 
-// runAll makes every stage and returns an error that names those that failed.
+// runAll makes every stage and returns an error that names the failed ones.
 func (r *runner) runAll(ctx context.Context, steps [][]stage) error {
 	var failed []string
 	for _, step := range steps {
@@ -119,7 +119,7 @@ func (r *runner) runStep(ctx context.Context, step []stage) ([]result, error) {
 	return []result{done}, err
 }
 
-// runTogether makes several stages at the same time. What each prints is held back until it has ended, so that it can be read.
+// runTogether makes several stages at the same time. The output of each is held back until it has ended, so that it is readable.
 func (r *runner) runTogether(ctx context.Context, step []stage, places []string) ([]result, error) {
 	for _, s := range step {
 		fmt.Fprintf(r.out, "%s== %s, beside others\n", r.indent(), s.target)
@@ -140,7 +140,7 @@ func (r *runner) runTogether(ctx context.Context, step []stage, places []string)
 	return results, group.Wait()
 }
 
-// runStage makes one target. That the target failed is a result; that its result could not be written down is an error.
+// runStage makes one target. A failed target is a result; a result that cannot be written is an error.
 func (r *runner) runStage(ctx context.Context, s stage, place string, out io.Writer) (result, error) {
 	cmd := exec.CommandContext(ctx, r.make, s.target)
 	cmd.Stdout, cmd.Stderr = out, out

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script stands in for make: "pass" succeeds, "fail" does not, "slow" takes a tenth of a second, "meet-a" and "meet-b" wait for each other,
+// script stands in for make: "pass" succeeds, "fail" fails, "slow" takes a tenth of a second, "meet-a" and "meet-b" wait for each other,
 // and "nested" runs stages itself.
 const script = `#!/bin/sh
 case $1 in
@@ -28,7 +28,7 @@ esac
 echo "made $1"
 `
 
-// runWith runs stages as a command does and returns what was printed.
+// runWith runs stages as a command and returns its output.
 func runWith(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -41,7 +41,7 @@ func runWith(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// TestMain lets this program stand in for the command, for stages inside stages.
+// TestMain makes this program stand in for the command, for stages inside stages.
 func TestMain(m *testing.M) {
 	if os.Getenv("STAGES_AS_COMMAND") != "" {
 		os.Exit(runCommand())
@@ -131,7 +131,7 @@ func TestParseTests(t *testing.T) {
 			</testsuite></testsuites>`,
 			[]test{{Suite: "pkg/apply", Name: "TestPlain", Took: 2500 * time.Millisecond}},
 		},
-		"a Go test with subtests counts what is not theirs": {
+		"a Go test with subtests counts its own time": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="5"/><testcase name="TestA/one" time="1"/>
 				<testcase name="TestA/two" time="3"/><testcase name="TestA/two/deep" time="2"/></testsuite></testsuites>`,
 			[]test{
@@ -141,7 +141,7 @@ func TestParseTests(t *testing.T) {
 				{Suite: "p", Name: "TestA/two/deep", Took: 2 * time.Second},
 			},
 		},
-		"subtests that ran at the same time leave nothing of their test": {
+		"parallel subtests leave no time for their test": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="1"/><testcase name="TestA/one" time="1"/>
 				<testcase name="TestA/two" time="1"/></testsuite></testsuites>`,
 			[]test{{Suite: "p", Name: "TestA/one", Took: time.Second}, {Suite: "p", Name: "TestA/two", Took: time.Second}},
@@ -151,7 +151,7 @@ func TestParseTests(t *testing.T) {
 				<testcase name="[It] A Kyma of a/b is  Ready" classname="Integration" time="1.5"></testcase></testsuite></testsuites>`,
 			[]test{{Suite: "Integration", Name: "[BeforeSuite]", Took: 20 * time.Second}, {Suite: "Integration", Name: "[It] A Kyma of a/b is Ready", Took: 1500 * time.Millisecond}},
 		},
-		"what failed, even at once, is kept with what it said: by Ginkgo as the message, by gotestsum as the text": {
+		"a failed test, even an instant one, is kept with its output: from Ginkgo the message, from gotestsum the text": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="0"><failure message="Failed" type="">a_test.go:1: no</failure></testcase>
 				<testcase name="[It] is" time="1"><failure message="Expected&#xA;1" type="failed">[FAILED] Expected</failure></testcase>
 				<testcase name="[It] has" time="1"><error message="a panic" type="panicked">stack</error></testcase></testsuite></testsuites>`,

@@ -16,11 +16,11 @@ type test struct {
 	Suite string
 	Name  string
 	Took  time.Duration
-	// Failure is what a failed test said; "" is a test that passed.
+	// Failure is the output of a failed test; "" means that it passed.
 	Failure string
 }
 
-// junitSuites is what gotestsum, Ginkgo, Playwright and Vitest write; times are seconds. See https://github.com/testmoapp/junitxml.
+// junitSuites is the format of gotestsum, Ginkgo, Playwright and Vitest; times are seconds. See https://github.com/testmoapp/junitxml.
 type junitSuites struct {
 	Suites []struct {
 		Name  string `xml:"name,attr"`
@@ -28,20 +28,20 @@ type junitSuites struct {
 			Name  string  `xml:"name,attr"`
 			Class string  `xml:"classname,attr"`
 			Time  float64 `xml:"time,attr"`
-			// Ginkgo and Vitest write Error for what is no broken expectation, such as a panic.
+			// Ginkgo and Vitest write Error for anything other than a failed expectation, such as a panic.
 			Failure *junitFailure `xml:"failure"`
 			Error   *junitFailure `xml:"error"`
 		} `xml:"testcase"`
 	} `xml:"testsuite"`
 }
 
-// junitFailure has what a test said as its message or, by gotestsum, which writes "Failed" there, as its text.
+// junitFailure holds the output of a test in its message or, from gotestsum, which writes "Failed" there, in its text.
 type junitFailure struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// said is never empty for a failure.
+// said returns the output of a failure, which is never empty.
 func (f *junitFailure) said() string {
 	switch {
 	case f == nil:
@@ -74,8 +74,8 @@ func readTests(dir string) ([]test, error) {
 	return tests, nil
 }
 
-// parseTests returns the tests of one JUnit file. Of a Go test with subtests it counts what is not its subtests', as set-up, and the
-// subtests for themselves.
+// parseTests returns the tests of one JUnit file. A Go test with subtests counts with its own time, as set-up, and its subtests count
+// separately.
 func parseTests(data []byte) ([]test, error) {
 	var file junitSuites
 	if err := xml.Unmarshal(data, &file); err != nil {
@@ -103,7 +103,7 @@ func parseTests(data []byte) ([]test, error) {
 	return tests, nil
 }
 
-// parentOf returns the Go test of which a test is a subtest; "" for others, such as specs, whose names hold spaces.
+// parentOf returns the Go test of a subtest; "" for others, such as specs, whose names contain spaces.
 func parentOf(name string) string {
 	if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
 		return ""
@@ -114,7 +114,7 @@ func parentOf(name string) string {
 	return ""
 }
 
-// suiteName leaves out the module's path, which all Go packages share.
+// suiteName removes the module's path, which all Go packages share.
 func suiteName(name string) string {
 	return strings.TrimPrefix(name, "github.com/kyma-project/lifecycle-manager/")
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// replicasField is what an autoscaler changes, as server-side apply writes it.
+// replicasField is the path of the field that an autoscaler sets, as server-side apply writes it.
 const replicasField = ".spec.replicas"
 
 var autoscalerResource = schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
 
-// scalers keeps what the autoscalers of a namespace target, so that a run lists each namespace once.
+// scalers caches the targets of the autoscalers of each namespace, so that a run lists each namespace once.
 type scalers struct {
 	mutex      sync.Mutex
 	namespaces map[string]func() (sets.Set[inventory.ID], error)
@@ -40,7 +40,7 @@ func (s *scalers) of(namespace string, list func() (sets.Set[inventory.ID], erro
 	return once()
 }
 
-// autoscaled reports whether an autoscaler targets the object: one of the content, or else one of the cluster.
+// autoscaled reports whether an autoscaler in the content, or else in the cluster, targets the object.
 func (r *run) autoscaled(ctx context.Context, id inventory.ID) (bool, error) {
 	if r.Autoscaled != nil && r.Autoscaled(id) {
 		return true, nil
@@ -53,7 +53,7 @@ func (r *run) autoscaled(ctx context.Context, id inventory.ID) (bool, error) {
 	return targets.Has(id), nil
 }
 
-// scaledIn lists what the autoscalers of a namespace target.
+// scaledIn returns the targets of the autoscalers in a namespace.
 func (r *run) scaledIn(ctx context.Context, namespace string) (sets.Set[inventory.ID], error) {
 	targets := sets.New[inventory.ID]()
 	err := visit(ctx, r.Dynamic.Resource(autoscalerResource).Namespace(namespace), func(scaler *unstructured.Unstructured) bool {
@@ -80,8 +80,8 @@ func targetOf(scaler *unstructured.Unstructured) inventory.ID {
 	}
 }
 
-// undeclaredReplicas tells a workload that the content leaves to an autoscaler: it holds one and declares no replicas. A server-side apply
-// would take replicas back where they are still ours alone, and scale the workload down to 1 until the autoscaler has noticed.
+// undeclaredReplicas reports whether the content leaves the replicas to an autoscaler: it holds one and declares no replicas. A server-side
+// apply would remove replicas where we are still their only owner, and scale the workload down to 1 until the autoscaler reacts.
 func (w *writing) undeclaredReplicas() bool {
 	if w.Autoscaled == nil || !w.Autoscaled(w.id) {
 		return false
@@ -90,7 +90,7 @@ func (w *writing) undeclaredReplicas() bool {
 	return !declared
 }
 
-// handOver returns what to apply to such a workload: while no other manager has set the replicas, they are declared as they are.
+// handOver returns the content to apply to such a workload: while no other manager has set the replicas, it declares the current number.
 func (w *writing) handOver(live *unstructured.Unstructured, ours sets.Set[string]) *unstructured.Unstructured {
 	replicas, found, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
 	if !found || !w.undeclaredReplicas() || !ownReplicas(live, ours) {
@@ -127,7 +127,7 @@ func withoutReplicas(obj *unstructured.Unstructured) *unstructured.Unstructured 
 	return withSpec(obj, func(spec map[string]any) { delete(spec, "replicas") })
 }
 
-// withSpec returns the object with another spec; the object itself is not changed, and not copied in depth.
+// withSpec returns a shallow copy of the object with a changed spec; the object itself is not changed.
 func withSpec(obj *unstructured.Unstructured, change func(spec map[string]any)) *unstructured.Unstructured {
 	spec, _ := obj.Object["spec"].(map[string]any)
 	if spec = maps.Clone(spec); spec == nil {

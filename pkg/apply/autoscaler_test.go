@@ -31,7 +31,7 @@ func (f *fixture) workload(kind string) *unstructured.Unstructured {
 	return f.object(strings.ReplaceAll(workload, "KIND", kind))
 }
 
-// release is another version of a workload.
+// release returns another version of a workload.
 func (f *fixture) release(obj *unstructured.Unstructured, version string) *unstructured.Unstructured {
 	f.Helper()
 	obj = obj.DeepCopy()
@@ -46,7 +46,7 @@ func (f *fixture) autoscaler(kind, name string) *unstructured.Unstructured {
 		"{minReplicas: 3, maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: " + kind + ", name: " + name + "}}}")
 }
 
-// scale is what the controller of an autoscaler does.
+// scale scales the workload as the controller of an autoscaler does.
 func (f *fixture) scale(obj *unstructured.Unstructured, replicas int64) {
 	f.Helper()
 	scale, err := f.theirs(obj).Get(f.Context(), obj.GetName(), metav1.GetOptions{}, "scale")
@@ -86,7 +86,7 @@ func TestReplicasYieldToAnAutoscalerOfTheCluster(t *testing.T) {
 			}
 			i.costs([]string{"get " + resource, "patch " + resource, "patch " + resource, "list horizontalpodautoscalers.autoscaling", "patch " + resource},
 				func() { i.yields(object, "5") })
-			i.scale(object, 7) // through the migration: not ours any more
+			i.scale(object, 7) // through the migration: no longer ours
 			i.rests(object)
 
 			i.edit(object, "kubectl-set", "{spec: {template: {spec: {containers: [{name: manager, image: 'theirs'}]}}}}")
@@ -125,9 +125,9 @@ func TestReplicasAreEnforcedAgainstEverybodyElse(t *testing.T) {
 	}{
 		{"without an autoscaler", nil, nil, false},
 		{"an autoscaler of another workload", other, nil, false},
-		{"one that the content dropped, and that is pruned next", ours, never, false},
-		{"ours, where the content says nothing", ours, nil, true},
-		{"a user's, which the content does not know", theirs, never, true},
+		{"an autoscaler that the content dropped and that is pruned next", ours, never, false},
+		{"ours, with unknown content", ours, nil, true},
+		{"a user's, which is not in the content", theirs, never, true},
 		{"ours that was dropped and is kept", func(i *installation) *unstructured.Unstructured {
 			scaler := ours(i)
 			scaler.SetAnnotations(map[string]string{ownerKey: mine, AnnotationKeep: "true"})
@@ -175,7 +175,7 @@ func TestReplicasThatTheContentDropsAreHandedToItsAutoscaler(t *testing.T) {
 		}
 		i.rests(object)
 		i.scale(object, 7)
-		i.installs(Unchanged, object) // now replicas are the autoscaler's alone
+		i.installs(Unchanged, object) // now the autoscaler alone owns the replicas
 		i.scale(object, 8)
 		i.rests(object)
 		if live := i.installs(Updated, i.release(object, "3.0.0")); valueAt(live, "spec", "replicas") != "8" {
@@ -235,7 +235,7 @@ func TestAutoscalersThatCannotBeSeenStopTheChange(t *testing.T) {
 	}
 }
 
-// grant gives a group rights in the test's namespace.
+// grant gives a group permissions in the test's namespace.
 func (f *fixture) grant(group, apiGroup, resource string, verbs ...string) {
 	f.Helper()
 	f.exists(f.object("{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: granted}, rules: [{apiGroups: ['"+apiGroup+"'], "+

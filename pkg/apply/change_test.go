@@ -194,7 +194,7 @@ func TestInterruptedInstallIsTakenUp(t *testing.T) {
 func TestMigrationOfAnObjectThatWasNotReadMeetsThatOneOnly(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	for name, meanwhile := range map[string]func(){
-		"a user applied to it, unseen": func() {
+		"a user applied to it, unnoticed": func() {
 			theirs := i.configMap("config", "theirs=x")
 			data, err := theirs.MarshalJSON()
 			i.must(err)
@@ -225,7 +225,7 @@ func TestMigrationOfAnObjectThatWasNotReadMeetsThatOneOnly(t *testing.T) {
 func TestMigrationGivesWayToAWriterInBetween(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.installs(Created, i.configMap("config", "a=1", "b=1"))
-	i.edit(i.configMap("config"), "other", "{data: {b: theirs}}") // or nothing would be read
+	i.edit(i.configMap("config"), "other", "{data: {b: theirs}}") // otherwise nothing would be read
 	i.opts.Live = func(inventory.ID) inventory.Live { return i.live(i.configMap("config")) }
 	interfered := false
 	i.before = func(request *http.Request) {

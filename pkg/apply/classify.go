@@ -40,8 +40,8 @@ func Classify(err error) Class {
 	return ClassInternal
 }
 
-// classOfStatus reads an answer of the API server. Causes and details come before codes: an admission webhook may deny with any
-// code it likes, and a terminating namespace is told as Forbidden.
+// classOfStatus classifies a response of the API server. Causes and details come before codes: an admission webhook may deny with any
+// code it likes, and a terminating namespace is reported as Forbidden.
 func classOfStatus(err error, status metav1.Status) Class {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -81,7 +81,7 @@ func classOfReason(err error) Class {
 	return ClassInternal
 }
 
-// classOfBareCode reads an answer without a Status: it comes from the API server's HTTP layer or from a proxy in front of it.
+// classOfBareCode classifies a response without a Status: it comes from the API server's HTTP layer or from a proxy in front of it.
 func classOfBareCode(code int32) Class {
 	switch {
 	case code == http.StatusNotFound: // a path that is not served
@@ -100,7 +100,7 @@ func classOfBareCode(code int32) Class {
 	return ClassInternal
 }
 
-// classOfNotFound tells a missing namespace from a missing object; the latter went away between two calls.
+// classOfNotFound distinguishes a missing namespace from a missing object; the latter was deleted between two calls.
 func classOfNotFound(details *metav1.StatusDetails) Class {
 	switch {
 	case details == nil || details.Name == "":
@@ -111,7 +111,7 @@ func classOfNotFound(details *metav1.StatusDetails) Class {
 	return ClassConflict
 }
 
-// unanswered tells errors of the connection: dial, TLS, time-out, or a stream that broke off.
+// unanswered reports whether err is an error of the connection: dial, TLS, time-out, or a broken stream.
 func unanswered(err error) bool {
 	var urlError *url.Error
 	var netError net.Error
@@ -121,7 +121,7 @@ func unanswered(err error) bool {
 }
 
 // hopeless reports whether every other call to the same cluster would fail as well: the server is unreachable, or accepts no
-// request. A time-out while waiting for a response is not among them; it may be one object's slow admission webhook.
+// request. A time-out while waiting for a response does not count: the cause may be one object's slow admission webhook.
 func hopeless(err error) bool {
 	var dial *net.OpError
 	var verification *tls.CertificateVerificationError

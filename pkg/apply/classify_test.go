@@ -23,7 +23,7 @@ var (
 	spaces  = schema.GroupResource{Resource: "namespaces"}
 )
 
-// status returns an answer as an admission plugin makes it up.
+// status returns a response as an admission plugin may compose it.
 func status(code int32, reason metav1.StatusReason, message string, causes ...metav1.StatusCause) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
@@ -35,12 +35,12 @@ func invalid(errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", errs)
 }
 
-// bare returns what client-go makes of an answer without a Status.
+// bare returns client-go's error for a response without a Status.
 func bare(code int) error {
 	return apierrors.NewGenericServerResponse(code, "post", secrets, "a", "<html>s3cr3t-page</html>", 0, true)
 }
 
-// sent returns how http.Client wraps what a transport returns.
+// sent returns an error as http.Client wraps it when the transport fails.
 func sent(err error) error { return &url.Error{Op: "Post", URL: "https://server/api", Err: err} }
 
 func TestClassify(t *testing.T) {
@@ -56,20 +56,20 @@ func TestClassify(t *testing.T) {
 		{"the resource of a known group is not served",
 			apierrors.NewGenericServerResponse(404, "post", secrets, "", "", 0, false), ClassKindUnknown},
 		{"the namespace does not exist", apierrors.NewNotFound(spaces, "a"), ClassNamespaceMissing},
-		{"the object went away", apierrors.NewNotFound(secrets, "a"), ClassConflict},
-		{"the namespace is terminating, told as Forbidden",
+		{"the object was deleted meanwhile", apierrors.NewNotFound(secrets, "a"), ClassConflict},
+		{"the namespace is terminating, reported as Forbidden",
 			status(403, metav1.StatusReasonForbidden, "no new content", metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}),
 			ClassNamespaceTerminating},
 		{"a permission is missing", apierrors.NewForbidden(secrets, "a", errors.New(`User "x" cannot create`)), ClassForbidden},
 		{"a quota is used up", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, requested: secrets=1")), ClassQuotaExceeded},
 		{"a quota asks for limits that the object does not set",
 			apierrors.NewForbidden(secrets, "a", errors.New("failed quota: q: must specify limits.cpu")), ClassQuotaExceeded},
-		{"a webhook that speaks of a quota", status(403, metav1.StatusReasonForbidden,
+		{"a webhook whose message mentions a quota", status(403, metav1.StatusReasonForbidden,
 			`admission webhook "w" denied the request: x is forbidden: exceeded quota: q`), ClassAdmissionDenied},
 		{"a webhook denies as Forbidden",
 			status(403, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`), ClassAdmissionDenied},
 		{"a webhook denies without a reason", status(400, "", `admission webhook "w" denied the request without explanation`), ClassAdmissionDenied},
-		{"a webhook denies as Unauthorized, which says nothing of our credentials",
+		{"a webhook denies as Unauthorized, which does not concern our credentials",
 			status(401, metav1.StatusReasonUnauthorized, `admission webhook "w" denied the request: no`), ClassAdmissionDenied},
 		{"a webhook's own failure", status(500, "", `admission webhook "w" denied the request: panic`), ClassInternal},
 		{"a webhook that cannot be called",
@@ -97,7 +97,7 @@ func TestClassify(t *testing.T) {
 		{"the object is too large for the client of etcd",
 			status(500, "", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2500000 vs. 2097152)"), ClassRefused},
 		{"the object is too large for a proxy", bare(413), ClassRefused},
-		{"the resource takes no such write", apierrors.NewMethodNotSupported(secrets, "patch"), ClassRefused},
+		{"the resource does not support the write", apierrors.NewMethodNotSupported(secrets, "patch"), ClassRefused},
 		{"the credentials are not accepted", apierrors.NewUnauthorized("no"), ClassUnauthorized},
 		{"a proxy does not accept the credentials", bare(401), ClassUnauthorized},
 		{"a proxy forbids", bare(403), ClassForbidden},
@@ -105,20 +105,20 @@ func TestClassify(t *testing.T) {
 		{"the object exists", apierrors.NewAlreadyExists(secrets, "a"), ClassConflict},
 		{"the resourceVersion expired", apierrors.NewResourceExpired("too old"), ClassConflict},
 		{"too many requests", apierrors.NewTooManyRequests("slow down", 3), ClassThrottled},
-		{"too many requests, says a proxy", bare(429), ClassThrottled},
+		{"a proxy reports too many requests", bare(429), ClassThrottled},
 		{"our own rate limit",
 			errors.New("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline"), ClassThrottled},
-		{"etcd does not answer", apierrors.NewServerTimeout(secrets, "create", 1), ClassUnreachable},
+		{"etcd does not respond", apierrors.NewServerTimeout(secrets, "create", 1), ClassUnreachable},
 		{"the request took too long", apierrors.NewTimeoutError("timeout", 1), ClassUnreachable},
 		{"the API server is shutting down", apierrors.NewServiceUnavailable("shutting down"), ClassUnreachable},
 		{"a proxy has no API server behind it", bare(502), ClassUnreachable},
-		{"a proxy's strange answer", bare(418), ClassInternal},
+		{"a proxy's unexpected response", bare(418), ClassInternal},
 		{"no one listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), ClassUnreachable},
 		{"a name that does not resolve", sent(&net.DNSError{Name: "server"}), ClassUnreachable},
 		{"another authority", sent(x509.UnknownAuthorityError{}), ClassUnreachable},
-		{"the connection broke off", io.ErrUnexpectedEOF, ClassUnreachable},
+		{"the connection broke", io.ErrUnexpectedEOF, ClassUnreachable},
 		{"the answer broke off", errors.New("unexpected error when reading response body. Please retry. Original error: x"), ClassUnreachable},
-		{"the time is over", context.DeadlineExceeded, ClassUnreachable},
+		{"the deadline is exceeded", context.DeadlineExceeded, ClassUnreachable},
 		{"the caller gave up", sent(context.Canceled), ClassCanceled},
 		{"the API server failed", apierrors.NewInternalError(errors.New("x")), ClassInternal},
 		{"anything else", errors.New("x"), ClassInternal},
@@ -140,11 +140,11 @@ func TestClassify_OnlyErrorsThatEveryObjectWouldMeetAreHopeless(t *testing.T) {
 		{"no one listens", sent(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), true},
 		{"a name that does not resolve", sent(&net.OpError{Op: "dial", Err: &net.DNSError{}}), true},
 		{"the certificate expired", sent(x509.CertificateInvalidError{}), true},
-		{"the certificate is another host's", sent(x509.HostnameError{Certificate: &x509.Certificate{}}), true},
+		{"the certificate is for another host", sent(x509.HostnameError{Certificate: &x509.Certificate{}}), true},
 		{"the credentials are not accepted", apierrors.NewUnauthorized("no"), true},
 		{"the caller gave up", sent(context.Canceled), true},
-		{"an answer that does not come may be due to one object's webhook", sent(context.DeadlineExceeded), false},
-		{"a connection that broke off", sent(&net.OpError{Op: "read", Err: errors.New("reset")}), false},
+		{"a missing response may be due to one object's webhook", sent(context.DeadlineExceeded), false},
+		{"a connection that broke", sent(&net.OpError{Op: "read", Err: errors.New("reset")}), false},
 		{"a proxy's 502 may be due to one object's size", bare(http.StatusBadGateway), false},
 		{"a permission may be missing for one kind", apierrors.NewForbidden(secrets, "a", errors.New("no")), false},
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// DefaultWorkers is how many objects are written at a time where Options.Workers says nothing.
+// DefaultWorkers is the number of concurrent writes when Options.Workers is not set.
 const DefaultWorkers = 8
 
 // Resource is where the API server serves a kind.
@@ -22,23 +22,23 @@ type Resource struct {
 	Namespaced bool
 }
 
-// Cluster is what an apply needs of a cluster. Its functions are called by several workers at once.
+// Cluster gives an apply access to a cluster. Several workers call its functions at once.
 type Cluster struct {
 	// Dynamic writes and reads objects.
 	Dynamic dynamic.Interface
-	// Resource finds the resource of a kind; *UnknownKindError when the cluster does not serve it.
+	// Resource returns the resource of a kind; *UnknownKindError when the cluster does not serve it.
 	Resource func(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error)
-	// Versions asks the cluster in which versions it serves a kind, before an object that is not served in its recorded version counts as
-	// gone; nil when UnknownKindError.Served says all that can be known.
+	// Versions returns the versions in which the cluster serves a kind. It is called before an object whose recorded version is not served
+	// counts as gone; nil when UnknownKindError.Served is already complete.
 	Versions func(ctx context.Context, kind schema.GroupKind) ([]string, error)
-	// Learn is told every object that a write returned, so that a cache need not wait for its watch; may be nil.
+	// Learn receives every object that a write returned, so that a cache need not wait for its watch; may be nil.
 	Learn func(*unstructured.Unstructured)
-	// Kinds lists what the cluster serves, one version of each kind. Delete asks for it ahead of a Namespace, to look for objects of others;
+	// Kinds lists what the cluster serves, one version of each kind. Delete calls it ahead of a Namespace, to look for objects of others;
 	// when nil, only Options.KeepNamespaces protects Namespaces.
 	Kinds func(ctx context.Context) ([]KindResource, error)
 }
 
-// Options say on whose behalf a phase is applied or a wave deleted.
+// Options determine on whose behalf a phase is applied or a wave deleted.
 type Options struct {
 	// Manager is the field manager of every write.
 	Manager string
@@ -46,38 +46,39 @@ type Options struct {
 	Owner string
 	// OwnerKey is the annotation that marks the owner of an object.
 	OwnerKey string
-	// Ownership says what happens to objects that we did not make; empty counts as Prevent.
+	// Ownership determines what happens to objects that we did not create; empty counts as Prevent.
 	Ownership Ownership
-	// Relation returns what another value of the owner mark is to us; nil counts as Foreign for all of them.
+	// Relation returns how another owner, given by its mark, is related to us; nil counts as OwnerForeign for all of them.
 	Relation func(owner string) Relation
-	// Workers bounds the writes at a time; DefaultWorkers when 0.
+	// Workers bounds the number of concurrent writes; DefaultWorkers when 0.
 	Workers int
-	// Live returns what the watch streams know; may be nil. Apply uses it to notice, without a call, that a recorded object now carries
-	// another owner's mark (a module that shares it with us), which a server-side apply by the same manager would overwrite unseen.
+	// Live returns the state of an object in the watch streams; may be nil. Apply uses it to notice, without a call, that a recorded object
+	// now carries another owner's mark (a module that shares it with us), which a server-side apply by the same manager would silently
+	// overwrite.
 	Live func(inventory.ID) inventory.Live
 
-	// Autoscaled reports whether the content holds an autoscaler that targets the object; may be nil. What it says costs no call, and an
-	// autoscaler in the cluster that carries our own mark counts only if it agrees: one that the content dropped is about to be pruned.
+	// Autoscaled reports whether the content holds an autoscaler that targets the object; may be nil. It costs no call. An autoscaler in the
+	// cluster that carries our own mark counts only if Autoscaled agrees: one that the content dropped is about to be pruned.
 	Autoscaled func(inventory.ID) bool
 
-	// Kept says, from what the watch streams know, whether an object carries AnnotationKeep. When nil, Delete reads every object first.
+	// Kept reports, from the watch streams, whether an object carries AnnotationKeep. When nil, Delete reads every object first.
 	Kept func(inventory.ID) bool
-	// Successor names another owner that lists the object too ("" for none); Delete marks it as the successor's instead of deleting it. May be
-	// nil.
+	// Successor returns another owner that also lists the object, "" for none; Delete marks the object as the successor's instead of deleting
+	// it. May be nil.
 	Successor func(inventory.ID) string
-	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others live in them too.
+	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others use them too.
 	KeepNamespaces []string
 }
 
-// UnknownKindError says that a cluster does not serve a kind.
+// UnknownKindError reports that a cluster does not serve a kind.
 type UnknownKindError struct {
 	schema.GroupVersionKind
-	// Served lists other versions in which the cluster does serve the kind, where that is known.
+	// Served lists the other versions in which the cluster serves the kind, where they are known.
 	Served []string
 }
 
-// Error names the kind and, where there are any, the versions that would work. A definition may name a version some seconds before the
-// API server serves it: then no other one must be used.
+// Error names the kind and any versions that would work. A definition may name a version some seconds before the API server serves it:
+// then no other version must be used.
 func (e *UnknownKindError) Error() string {
 	switch {
 	case slices.Contains(e.Served, e.Version):

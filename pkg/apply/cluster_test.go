@@ -38,8 +38,8 @@ const (
 	stranger = "other-system/stranger"
 )
 
-// fixture is one test's view of the shared API server: a namespace of its own, the cluster under test with its calls counted, and a
-// client of another user whose calls are not.
+// fixture is one test's view of the shared API server: a namespace of its own, a cluster under test whose calls are counted, and a client
+// of another user whose calls are not.
 type fixture struct {
 	*testing.T
 	config    *rest.Config
@@ -49,14 +49,14 @@ type fixture struct {
 	counter   calls.Counter
 	other     dynamic.Interface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
-	// before, when set, is called ahead of every request of the cluster under test: the place to interfere.
+	// before, when set, is called ahead of every request of the cluster under test, so that a test can interfere.
 	before func(*http.Request)
 
 	mutex   sync.Mutex
 	learned []inventory.ID
 }
 
-// onServer skips where there is no API server.
+// onServer skips the test where there is no API server.
 func onServer(t *testing.T) *fixture {
 	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
@@ -84,7 +84,7 @@ func onServer(t *testing.T) *fixture {
 	return f
 }
 
-// client returns one whose calls are counted.
+// client returns a client whose calls are counted.
 func (f *fixture) client(config *rest.Config) dynamic.Interface {
 	config = rest.CopyConfig(config)
 	config.Wrap(f.counter.Wrap)
@@ -114,7 +114,7 @@ func (f *fixture) newNamespace() string {
 	return made.GetName()
 }
 
-// resource returns what the fleet does with less: discovery, cached.
+// resource looks up a resource in the cached discovery, as the fleet does at less cost.
 func (f *fixture) resource(_ context.Context, gvk schema.GroupVersionKind) (Resource, error) {
 	mapping, err := f.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
@@ -145,7 +145,7 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// object reads one document; its namespace is the test's unless it names one, and its owner mark is ours.
+// object reads one document. Its namespace is the test's unless it names one, and its owner mark is ours.
 func (f *fixture) object(document string) *unstructured.Unstructured {
 	f.Helper()
 	obj := &unstructured.Unstructured{}
@@ -179,7 +179,7 @@ func (f *fixture) configMap(name string, data ...string) *unstructured.Unstructu
 	return obj
 }
 
-// theirs is another user's client for the kind of an object.
+// theirs returns another user's client for the kind of an object.
 func (f *fixture) theirs(obj *unstructured.Unstructured) dynamic.ResourceInterface {
 	f.Helper()
 	resource, err := f.resource(f.Context(), obj.GroupVersionKind())
@@ -198,7 +198,7 @@ func (f *fixture) exists(obj *unstructured.Unstructured, fieldManager string) *u
 	return made
 }
 
-// edit is another user's merge patch.
+// edit applies a merge patch as another user.
 func (f *fixture) edit(obj *unstructured.Unstructured, fieldManager, patch string) *unstructured.Unstructured {
 	f.Helper()
 	var content map[string]any
@@ -215,7 +215,7 @@ func (f *fixture) remove(obj *unstructured.Unstructured) {
 	f.must(f.theirs(obj).Delete(f.Context(), obj.GetName(), metav1.DeleteOptions{}))
 }
 
-// get reads an object as it is; nil when it does not exist.
+// get reads an object from the cluster; nil when it does not exist.
 func (f *fixture) get(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	f.Helper()
 	live, err := f.theirs(obj).Get(f.Context(), obj.GetName(), metav1.GetOptions{})
@@ -226,7 +226,7 @@ func (f *fixture) get(obj *unstructured.Unstructured) *unstructured.Unstructured
 	return live
 }
 
-// live returns what a watch stream would know of an object.
+// live returns the state that a watch stream would hold of an object.
 func (f *fixture) live(obj *unstructured.Unstructured) inventory.Live {
 	f.Helper()
 	found := f.get(obj)
@@ -248,7 +248,7 @@ func valueAt(obj *unstructured.Unstructured, path ...string) string {
 	return fmt.Sprint(value)
 }
 
-// costs compares the calls that do makes with a list like "create configmaps", one per call.
+// costs compares the calls that do makes with a list like "create configmaps", one entry per call.
 func (f *fixture) costs(want []string, do func()) {
 	f.Helper()
 	before := f.counter.Snapshot()
@@ -266,7 +266,7 @@ func (f *fixture) costs(want []string, do func()) {
 	}
 }
 
-// is checks action and class of one outcome and that error and class go together.
+// is checks the action and class of one outcome, and that error and class go together.
 func (f *fixture) is(outcome Outcome, action Action, class Class) {
 	f.Helper()
 	if outcome.Action != action || outcome.Class != class {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conflictsOf reads from the answer to a server-side apply without force which fields others had set; nil where err is something else.
+// conflictsOf reads the response to a server-side apply without force and returns the fields that others had set; nil for any other error.
 func conflictsOf(err error) []FieldConflict {
 	var status apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -30,7 +30,7 @@ func conflictsOf(err error) []FieldConflict {
 	return slices.Compact(found)
 }
 
-// managerOf reads the name out of `conflict with "kubectl" with subresource "scale" using apps/v1 at …`; "" when it is none.
+// managerOf reads the name from `conflict with "kubectl" with subresource "scale" using apps/v1 at …`; "" for any other message.
 func managerOf(message string) string {
 	quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(message, "conflict with "))
 	if err != nil {
@@ -40,27 +40,27 @@ func managerOf(message string) string {
 	return shortened(name, maxMark)
 }
 
-// elements are members of a set in a path: [="value"]. Keys of a list ([name="manager"]) identify and stay.
+// elements matches the members of a set in a path: [="value"]. Keys of a list ([name="manager"]) identify an item and stay.
 var elements = regexp.MustCompile(`\[=("(?:[^"\\]|\\.)*"|[^\]]*)\]`)
 
 func withoutElements(path string) string {
 	return shortened(elements.ReplaceAllLiteralString(path, "[=…]"), maxReason)
 }
 
-// ofOthers leaves out what our own manager has set by another kind of write.
+// ofOthers drops the conflicts about fields that our own manager has set by another kind of write.
 func (o Options) ofOthers(conflicts []FieldConflict) []FieldConflict {
 	return slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return c.Manager == o.Manager })
 }
 
-// markField returns the owner mark, as server-side apply writes it.
+// markField returns the path of the owner mark, as server-side apply writes it.
 func (o Options) markField() string { return ".metadata.annotations." + o.OwnerKey }
 
-// about finds a field among conflicts.
+// about reports whether one of the conflicts is about the field.
 func about(conflicts []FieldConflict, field string) bool {
 	return slices.ContainsFunc(conflicts, func(c FieldConflict) bool { return c.Field == field })
 }
 
-// without leaves a field out of conflicts.
+// without drops the conflicts about a field.
 func without(conflicts []FieldConflict, field string) []FieldConflict {
 	return slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return c.Field == field })
 }

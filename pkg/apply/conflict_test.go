@@ -32,7 +32,7 @@ func TestConflictsOf(t *testing.T) {
 			[]FieldConflict{{replicasField, "scaler"}}},
 		{"a name with quotes", status(http.StatusConflict, metav1.StatusReasonConflict, "x", conflict(`conflict with "a \"b\"" using v1`, ".a")),
 			[]FieldConflict{{".a", `a "b"`}}},
-		{"another text than we know", status(http.StatusConflict, metav1.StatusReasonConflict, "x", conflict(`somebody`, ".a")),
+		{"an unknown message", status(http.StatusConflict, metav1.StatusReasonConflict, "x", conflict(`somebody`, ".a")),
 			[]FieldConflict{{".a", ""}}},
 		{"keys identify, elements of sets are values", status(http.StatusConflict, metav1.StatusReasonConflict, "x",
 			conflict(`conflict with "a"`, `.spec.containers[name="x"].env[name="y"].value`), conflict(`conflict with "a"`, `.set[="s3cr\"]et"].x[=7]`)),
@@ -92,7 +92,7 @@ func TestAdoptionTellsWhatItOverrules(t *testing.T) {
 	}
 }
 
-// No stream tells that the mark of a recorded object is another's by now; the conflict about it does.
+// No stream shows that a recorded object now carries another owner's mark; the conflict about the mark does.
 func TestMarkThatIsAnothersIsNotOverruledUnread(t *testing.T) {
 	for _, test := range []struct {
 		owner  string

@@ -7,7 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Autoscalers returns an Options.Autoscaled: it tells which objects the content itself gives to a HorizontalPodAutoscaler.
+// Autoscalers returns a function for Options.Autoscaled. It reports whether a HorizontalPodAutoscaler in the content targets an object.
 func Autoscalers(declared []*unstructured.Unstructured) func(inventory.ID) bool {
 	targets := map[inventory.ID]bool{}
 	for _, object := range declared {
@@ -17,7 +17,7 @@ func Autoscalers(declared []*unstructured.Unstructured) func(inventory.ID) bool 
 		reference, _, _ := unstructured.NestedStringMap(object.Object, "spec", "scaleTargetRef")
 		group, err := schema.ParseGroupVersion(reference["apiVersion"])
 		if err != nil {
-			continue // the API server tells what is wrong with it
+			continue // the API server reports what is wrong with it
 		}
 		targets[inventory.ID{Group: group.Group, Kind: reference["kind"], Namespace: object.GetNamespace(), Name: reference["name"]}] = true
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// maxChecked bounds the custom resources that are held against a new schema: after so many that fit, the next ones are taken to fit too.
+// maxChecked bounds the custom resources that are checked against a new schema; the rest are assumed to fit.
 const maxChecked = 5000
 
-// CheckDefinition holds a CustomResourceDefinition against the one in the cluster, and what exists of its kind against the new schema. It
-// returns what the change would break, and nothing for a definition that is new. Only a change that breaks something by its definitions
-// costs more than one call: then the objects are listed, live. Errors are *Error; ClassRefused means that the wanted definition itself
-// cannot be used.
+// CheckDefinition compares a CustomResourceDefinition with the one in the cluster, and the existing objects of its kind with the new
+// schema. It returns what the change would break, and nothing for a new definition. Only a change that is breaking by its definitions costs
+// more than one call: then the objects are listed, live. Errors are *Error; ClassRefused means that the wanted definition itself cannot be
+// used.
 func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unstructured) ([]crdsafety.Finding, error) {
 	id := inventory.IDOf(wanted)
 	resource, err := c.Resource(ctx, wanted.GroupVersionKind())
@@ -57,8 +57,8 @@ func unusable(id inventory.ID, err error) *Error {
 	return &Error{ID: id, Class: ClassRefused, Message: fmt.Sprintf("%s cannot be used: %v", id, err)}
 }
 
-// weigh looks at the objects that exist. Those that do not fit the new schema are further findings, and findings that break none of them
-// do not count. What may not be listed, or is more than is looked at, may exist and may break.
+// weigh checks the objects that exist. Those that do not fit the new schema are further findings, and findings that break none of them
+// do not count. Where objects may not be listed, or there are too many to check, every finding counts: an unseen object may break.
 func (c *Cluster) weigh(
 	ctx context.Context, id inventory.ID, before, after *apiextensionsv1.CustomResourceDefinition, findings []crdsafety.Finding,
 ) ([]crdsafety.Finding, error) {
@@ -88,7 +88,7 @@ func (c *Cluster) weigh(
 	return append(findings, misfits...), nil
 }
 
-// listedAt returns the resource in the version in which objects are stored; in another one that is served, when that one is not.
+// listedAt returns the resource in the storage version where that is served, and otherwise in another served version.
 func listedAt(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupVersionResource {
 	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
 	for i := range crd.Spec.Versions {
@@ -99,13 +99,13 @@ func listedAt(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupVersion
 	return resource
 }
 
-// misfits holds what exists against the new schema, and says whether that was all there is. What does not fit the old one either is not
-// the change's fault.
+// misfits returns the problems of the objects that do not fit the new schema, and reports whether it checked all objects. An object that
+// does not fit the old schema either is left out: the change is not the cause.
 func (c *Cluster) misfits(
 	ctx context.Context, resource schema.GroupVersionResource, before *apiextensionsv1.CustomResourceDefinition,
 	validator *crdsafety.Validator, evidence *crdsafety.Evidence,
 ) (found []crdsafety.Finding, all bool, err error) {
-	known, _ := crdsafety.NewValidator(before) // nil when the old schema cannot be asked
+	known, _ := crdsafety.NewValidator(before) // nil when the old schema cannot be used
 	checked := 0
 	err = visit(ctx, c.Dynamic.Resource(resource), func(object *unstructured.Unstructured) bool {
 		evidence.Add(object)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// partsDefinition defines Parts, served or not, whose spec has these fields.
+// partsDefinition returns a definition of Parts, served or not, whose spec has these fields.
 func partsDefinition(t *testing.T, served, properties string) *unstructured.Unstructured {
 	t.Helper()
 	made := &unstructured.Unstructured{}
@@ -38,7 +38,7 @@ spec:
 	return made
 }
 
-// What exists is requested when a rule speaks, once, and what could not be looked at may exist.
+// Existing objects are listed once, and only when a rule finds a problem. Objects that could not be listed count as existing.
 func TestCheckDefinitionLooksBeforeItBelieves(t *testing.T) {
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	parts := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "parts"}
@@ -54,7 +54,7 @@ func TestCheckDefinitionLooksBeforeItBelieves(t *testing.T) {
 		want, calls         string
 	}{
 		{"the same", "true", sized, nil, nil, "", "get"},
-		{"a change that is free", "true", sized + ", name: {type: string}", nil, nil, "", "get"},
+		{"a change that is always safe", "true", sized + ", name: {type: string}", nil, nil, "", "get"},
 		{"without an object", "true", bound, nil, nil, "", "get list"},
 		{"with an object", "true", bound, []runtime.Object{part}, nil, "BoundNarrowed", "get list"},
 		{"objects that may not be listed may exist", "true", bound, nil,
@@ -95,7 +95,7 @@ func TestCheckDefinitionLooksBeforeItBelieves(t *testing.T) {
 			}
 		})
 	}
-	// A failure is neither: it is told, and tried again.
+	// A failure is neither: it is reported, and tried again.
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", parts: "PartList"}, partsDefinition(t, "true", sized))
 	client.PrependReactor("list", "parts", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Delete removes one wave: entries in any order, Options.Workers at a time. Outcomes come in the order of the entries. live is what the
-// watch streams know; may be nil. It waits for nothing: an object whose deletion was accepted is Deleted, and Gone at a later call.
+// Delete removes one wave: entries in any order, Options.Workers at a time. Outcomes come in the order of the entries. live returns the
+// state in the watch streams; may be nil. Delete does not wait: an object whose deletion was accepted is Deleted, and Gone in a later call.
 func (c *Cluster) Delete(ctx context.Context, entries []inventory.Entry, live func(inventory.ID) inventory.Live, opts Options) []Outcome {
 	if live == nil {
 		live = func(inventory.ID) inventory.Live { return inventory.Live{} }
@@ -27,17 +27,17 @@ func (c *Cluster) Delete(ctx context.Context, entries []inventory.Entry, live fu
 	return outcomes
 }
 
-// deleting is one object on its way out of the cluster.
+// deleting is one object that is to be deleted.
 type deleting struct {
 	*run
 	id     inventory.ID
 	client dynamic.ResourceInterface
-	seen   *unstructured.Unstructured // as it was read; nil when a stream's word was enough
+	seen   *unstructured.Unstructured // as it was read; nil when the watch stream's state was enough
 }
 
-// remove deletes an object that carries our mark. The inventory claims it by being asked; the mark is taken from the stream, or read
-// where the stream does not know or says otherwise, or where more than the mark decides (looksFirst). That an object is absent is never
-// taken from the stream: after an outage it lags behind a write whose answer was lost, and what counts as gone leaves the inventory.
+// remove deletes an object that carries our mark. Its entry proves that the inventory claims it. The mark is taken from the watch stream,
+// or read where the stream lacks the object or shows another mark, or where more than the mark decides (looksFirst). Absence is never taken
+// from the stream: after an outage it lags behind a write whose response was lost, and an object that counts as gone leaves the inventory.
 func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.Live) Outcome {
 	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
 	switch {
@@ -57,7 +57,7 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 	if outcome.Class != ClassKindUnknown {
 		return outcome
 	}
-	// The object is there in every version that is served, and cannot outlive the last one of them.
+	// The object exists in every version that is served, and cannot outlive the last of them.
 	versions, err := r.otherVersions(ctx, entry.GroupKind(), entry.Version)
 	if err != nil {
 		return r.failed(entry.ID, "delete", err)
@@ -70,7 +70,7 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 	return Outcome{ID: entry.ID, Action: Gone, UID: entry.UID}
 }
 
-// removeAs is remove in one version of the kind. known is the UID of an object that a stream showed to be ours.
+// removeAs is remove in one version of the kind. known is the UID of an object that a stream shows as ours.
 func (r *run) removeAs(ctx context.Context, entry inventory.Entry, known types.UID) Outcome {
 	client, err := r.client(ctx, entry.GroupKind().WithVersion(entry.Version), entry.ID)
 	switch {
@@ -98,13 +98,13 @@ func (r *run) keeps(id inventory.ID) bool {
 	return isNamespace(id) && slices.Contains(r.KeepNamespaces, id.Name)
 }
 
-// looksFirst reports whether an object is read before it is deleted, though a stream knows it to be ours: what takes others' objects along
-// with it, and every object where Kept is not set.
+// looksFirst reports whether an object is read before it is deleted, though a stream shows it as ours: one whose deletion also deletes
+// objects of others, and every object where Kept is not set.
 func (r *run) looksFirst(id inventory.ID) bool {
 	return r.Kept == nil || isDefinition(id) || (isNamespace(id) && r.Kinds != nil)
 }
 
-// readAndRelease looks at the object before it decides; nil when it changed in between.
+// readAndRelease reads the object before it decides; nil when the object changed in between.
 func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 	live, err := d.client.Get(ctx, d.id.Name, metav1.GetOptions{})
 	var outcome Outcome
@@ -119,19 +119,19 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 	case live.GetDeletionTimestamp() != nil:
 		outcome = d.succeeded(d.id, Deleted, live)
 	default:
-		// The mark that was read decided, so the object must still be the same to the last field.
+		// The decision rests on the mark that was read, so the object must not have changed since.
 		d.seen = live
 		return d.release(ctx, live.GetUID(), live.GetResourceVersion())
 	}
 	return &outcome
 }
 
-// release deletes the object, unless one of these holds, in this order; nil when it is another one by now.
+// release deletes the object, unless one of the following holds, in this order; nil when the object was changed or replaced meanwhile.
 //
 //  1. It has a successor: it is handed over.
 //  2. It carries AnnotationKeep: Kept.
 //  3. It is a Namespace that holds objects of others: Kept.
-//  4. It is a CustomResourceDefinition of which others have objects: InUse.
+//  4. It is a CustomResourceDefinition, and others have objects of it: InUse.
 func (d *deleting) release(ctx context.Context, uid types.UID, version string) *Outcome {
 	if d.Successor != nil {
 		if successor := d.Successor(d.id); successor != "" {
@@ -161,7 +161,7 @@ func (d *deleting) release(ctx context.Context, uid types.UID, version string) *
 	return &outcome
 }
 
-// handOver marks the object as the successor's; nil when it is another one by now.
+// handOver marks the object as the successor's; nil when the object was changed or replaced meanwhile.
 func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID, version string) *Outcome {
 	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: successor}}
 	if version != "" {
@@ -190,7 +190,7 @@ func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID
 	return &outcome
 }
 
-// nowhere reports whether there is no such object, be it that its namespace or its kind went first.
+// nowhere reports whether the object does not exist, or not even its namespace does.
 func nowhere(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false

@@ -18,7 +18,7 @@ func recordedAs(obj *unstructured.Unstructured) inventory.Entry {
 	return inventory.Entry{ID: inventory.IDOf(obj), Version: obj.GroupVersionKind().Version, UID: obj.GetUID(), Hash: "x"}
 }
 
-// delete asks for one entry; seen says what the watch streams know.
+// delete deletes one entry; seen is the state in the watch streams.
 func (f *fixture) delete(entry inventory.Entry, seen inventory.Live) Outcome {
 	return f.cluster.Delete(f.Context(), []inventory.Entry{entry}, func(inventory.ID) inventory.Live { return seen }, f.opts)[0]
 }
@@ -38,17 +38,17 @@ func TestDelete(t *testing.T) {
 		calls   []string
 		left    bool
 	}{
-		{"ours, as a stream knows: one call", mine, watched, nil, Deleted, []string{"delete configmaps"}, false},
+		{"ours, as a stream shows: one call", mine, watched, nil, Deleted, []string{"delete configmaps"}, false},
 		{"ours, of a kind without a stream: read first", mine, unknown, nil, Deleted, []string{"delete configmaps", "get configmaps"}, false},
 		{"one whose mark was removed is kept", "", watched, nil, Kept, []string{"get configmaps"}, true},
 		{"one that a sibling took over is kept", sibling, watched, nil, Kept, []string{"get configmaps"}, true},
-		{"a stranger's is kept", stranger, unknown, nil, Kept, []string{"get configmaps"}, true},
+		{"a foreign owner's is kept", stranger, unknown, nil, Kept, []string{"get configmaps"}, true},
 		{"one of an owner that is gone is kept", gone, unknown, nil, Kept, []string{"get configmaps"}, true},
-		{"one that a stream saw go is looked for before it counts as gone", mine, watched,
+		{"one that a stream saw deleted is read before it counts as gone", mine, watched,
 			func(f *fixture, obj *unstructured.Unstructured) { f.remove(obj) }, Gone, []string{"get configmaps"}, false},
 		{"one that a stream does not know of, since the answer of its creation was lost in an outage, goes", mine, behind,
 			nil, Deleted, []string{"delete configmaps", "get configmaps"}, false},
-		{"one that went unseen is gone", mine, unknown,
+		{"one that was deleted unnoticed is gone", mine, unknown,
 			func(f *fixture, obj *unstructured.Unstructured) { f.remove(obj) }, Gone, []string{"get configmaps"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestHeirTakesOver(t *testing.T) {
 		blind bool
 		calls []string
 	}{
-		{"one call where a stream knows the object", false, []string{"patch configmaps"}},
-		{"two where none does", true, []string{"get configmaps", "patch configmaps"}},
+		{"one call where a stream has the object", false, []string{"patch configmaps"}},
+		{"two calls where none does", true, []string{"get configmaps", "patch configmaps"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			i := &installation{fixture: onServer(t)}
@@ -209,8 +209,8 @@ func TestObjectIsDeletedUnderAnotherVersionThanRecorded(t *testing.T) {
 	f.costs([]string{"delete deployments.apps"}, func() { f.is(f.delete(entry, f.live(obj)), Deleted, "") })
 }
 
-// Kinds of Kubernetes are addressed without asking whether their version is served, and others may define a kind: what is not
-// served in the recorded version is looked for in all others before it counts as gone.
+// Kinds of Kubernetes are addressed without checking that their version is served, and other kinds may be defined by others. An object that
+// is not served in the recorded version is looked for in all other versions before it counts as gone.
 func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -222,7 +222,7 @@ func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
 	}{
 		{"is deleted in another version", []string{"v1beta1", "v1"}, nil, Deleted, "", false},
 		{"is gone when the kind is served in none", nil, nil, Gone, "", true},
-		{"stays recorded while that cannot be told", nil, errors.New("the group does not answer"), Failed, ClassInternal, true},
+		{"stays recorded while that cannot be determined", nil, errors.New("the group does not answer"), Failed, ClassInternal, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := onServer(t)

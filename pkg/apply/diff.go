@@ -15,34 +15,34 @@ type Change string
 
 // Changes.
 const (
-	// ChangeCreate: it does not exist and would be made.
+	// ChangeCreate: it does not exist and would be created.
 	ChangeCreate Change = "Create"
-	// ChangeUpdate: it exists and fields of it would change.
+	// ChangeUpdate: it exists and some of its fields would change.
 	ChangeUpdate Change = "Update"
 	// ChangeDelete: it would be deleted.
 	ChangeDelete Change = "Delete"
 	// ChangeUnchanged: it would stay as it is.
 	ChangeUnchanged Change = "Unchanged"
-	// ChangeRefused: it could not be written or deleted, or that could not be seen; Err says why.
+	// ChangeRefused: it could not be written or deleted, or that could not be determined; Err holds the reason.
 	ChangeRefused Change = "Refused"
 )
 
-// Difference is what would become of one object.
+// Difference is what would happen to one object.
 type Difference struct {
 	ID     inventory.ID
 	Change Change
-	// Fields that would change, in the order of their paths; only for ChangeUpdate, and none there where the definition of its kind would
-	// change as well: then the API server cannot be asked yet.
+	// Fields that would change, ordered by path; only for ChangeUpdate. There, too, it is empty where the definition of the kind would change
+	// as well: then the API server cannot compute the fields yet.
 	Fields []FieldDiff
-	// Note says in a sentence why an object stays, or what the other fields of an Outcome say.
+	// Note explains the change in a sentence: why an object stays, or what an Outcome holds in its other fields.
 	Note string
 	// Err is an *Error, nil unless Change is ChangeRefused.
 	Err error
 }
 
-// Diff returns what Apply of the steps and Delete of the pruned entries would do, without doing it: the same calls, each with
-// dry-run=All, and a read ahead of every change. Admission has its say, and defaults are filled in. Differences come in the order of steps,
-// then of prune. What only the apply itself makes possible, because its kind or namespace is among the steps, is told without asking.
+// Diff returns what Apply of the steps and Delete of the pruned entries would do, without doing it. It makes the same calls, each with
+// dry-run=All, and a read ahead of every change, so that admission runs and defaults are filled in. Differences come in the order of steps,
+// then of prune. An object that only the apply itself makes possible, because its kind or namespace is among the steps, is not checked.
 func (c *Cluster) Diff(ctx context.Context, steps []inventory.Step, prune []inventory.Entry, opts Options) []Difference {
 	r := &run{Cluster: c, Options: opts, dry: true}
 	brings := broughtBy(steps)
@@ -57,7 +57,7 @@ func (c *Cluster) Diff(ctx context.Context, steps []inventory.Step, prune []inve
 	return found
 }
 
-// brought is what the steps add to the cluster that others of them need.
+// brought holds what the steps add to the cluster and other steps need.
 type brought struct {
 	kinds      sets.Set[schema.GroupKind]
 	namespaces sets.Set[string]
@@ -78,7 +78,7 @@ func broughtBy(steps []inventory.Step) brought {
 	return b
 }
 
-// excuses reports whether a failure is due to what is not there yet.
+// excuses reports whether a failure is due to a kind or namespace that the steps have yet to add.
 func (b brought) excuses(outcome Outcome) bool {
 	switch outcome.Class {
 	case ClassKindUnknown, ClassRefused:
@@ -112,7 +112,7 @@ func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) 
 	return told
 }
 
-// compareFields returns how the object would differ from what it is.
+// compareFields returns how the object would differ from its current state.
 func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Difference) Difference {
 	result, err := w.withoutDropped(ctx, outcome)
 	if err != nil {

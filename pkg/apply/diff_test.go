@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// diff asks for the difference that objects would make, and checks that asking changes nothing and that applying then does what was said.
+// diff returns the difference that objects would make. It checks that this changes nothing, and that applying then does what Diff reported.
 func (i *installation) diff(objects ...*unstructured.Unstructured) []Difference {
 	i.Helper()
 	before := map[inventory.ID]*unstructured.Unstructured{}
@@ -35,7 +35,7 @@ func (i *installation) diff(objects ...*unstructured.Unstructured) []Difference 
 	return found
 }
 
-// foretells expects a difference, and that an apply makes just that.
+// foretells expects a difference, and that an apply makes exactly that change.
 func (i *installation) foretells(object *unstructured.Unstructured, change Change, fields ...FieldDiff) {
 	i.Helper()
 	found := i.diff(object)

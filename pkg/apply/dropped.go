@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// withoutDropped returns the object as it would be after the migration of its managed fields, which a dry run cannot make: what we created
-// and no longer declare is taken out, and the API server is asked again, for its defaults.
+// withoutDropped returns the object as it would be after the migration of its managed fields, which a dry run cannot make: fields that we
+// created and no longer declare are removed, and the API server is called again, for its defaults.
 func (w *writing) withoutDropped(ctx context.Context, outcome Outcome) (*unstructured.Unstructured, error) {
 	gone, err := w.dropped(outcome)
 	if err != nil || gone.Empty() {
@@ -23,14 +23,14 @@ func (w *writing) withoutDropped(ctx context.Context, outcome Outcome) (*unstruc
 	result := outcome.Object.DeepCopy()
 	var paths []fieldpath.Path
 	gone.Iterate(func(path fieldpath.Path) { paths = append(paths, path.Copy()) })
-	slices.SortFunc(paths, func(a, b fieldpath.Path) int { return len(a) - len(b) }) // an item as a whole, while its key is there
+	slices.SortFunc(paths, func(a, b fieldpath.Path) int { return len(a) - len(b) }) // an item as a whole first, while its key exists
 	for _, path := range paths {
 		takeOut(result.Object, path)
 	}
 	return w.client.Update(ctx, result, metav1.UpdateOptions{FieldManager: w.Manager, DryRun: w.dryRun()})
 }
 
-// dropped returns the fields that only a create of ours has set and that the content does not declare.
+// dropped returns the fields that only our create has set and that the content does not declare.
 func (w *writing) dropped(outcome Outcome) (*fieldpath.Set, error) {
 	created, held := &fieldpath.Set{}, w.unread()
 	ours := w.ours(outcome.Action)
@@ -56,7 +56,7 @@ func (w *writing) dropped(outcome Outcome) (*fieldpath.Set, error) {
 	return gone, nil
 }
 
-// unread are fields that the content declares in another place: what it writes to the stringData of a Secret is found in its data.
+// unread returns the fields that the content declares in another place: the stringData of a Secret ends up in its data.
 func (w *writing) unread() *fieldpath.Set {
 	declared := &fieldpath.Set{}
 	texts, ok := w.object.Object["stringData"].(map[string]any)
@@ -84,7 +84,7 @@ func holds(set *fieldpath.Set, path fieldpath.Path) bool {
 	return !set.Empty()
 }
 
-// takeOut removes what stands at a path, if anything does.
+// takeOut removes the value at a path, if there is one.
 func takeOut(at any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return at
@@ -108,7 +108,7 @@ func takeOut(at any, path fieldpath.Path) any {
 	return at
 }
 
-// selects reports whether an element of a path means that item of a list.
+// selects reports whether a path element refers to that item of a list.
 func selects(element fieldpath.PathElement, item any) bool {
 	switch {
 	case element.Value != nil:

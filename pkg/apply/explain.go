@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// maxReason bounds, in bytes, what is repeated of an answer: it ends in a condition's message.
+	// maxReason bounds, in bytes, how much of a response is repeated: it ends up in a condition's message.
 	maxReason = 800
-	// maxAnswer bounds what is searched for values; a longer answer is not repeated at all.
+	// maxAnswer bounds the text that is searched for values; a longer response is not repeated at all.
 	maxAnswer = 64 << 10
 	// maxMark bounds names that others chose.
 	maxMark = 160
 )
 
-// Explain returns why a call that was made to verb the object failed, without repeating a value of quotable: the objects that the answer
-// may quote, as they were sent and as they were read. err is not nil. Callers report their own calls with it.
+// Explain returns why a call failed; verb is the action on the object. The message repeats no value of quotable: the objects that the
+// response may quote, as they were sent and as they were read. err is not nil. Callers use it to report their own calls.
 func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.Unstructured) *Error {
 	told := &Error{ID: id, Class: Classify(err), Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
 	if known, ok := errors.AsType[*Error](err); ok {
@@ -39,8 +39,8 @@ func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.
 	return told
 }
 
-// explain returns why a call failed, in the words of the API server but without a value of the objects: fields are named, what they hold
-// is not. Of objects that exist to hold data not even the words are repeated where they may quote them.
+// explain returns why a call failed, in the words of the API server but without a value of the objects: it names fields, not their
+// contents. For objects that exist to hold data, even the API server's words are withheld where they may quote them.
 func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) string {
 	var known *Error
 	var unknownKind *UnknownKindError
@@ -53,7 +53,7 @@ func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) 
 		return unknownKind.Error()
 	case errors.As(err, &status):
 		return shortened(answer(err, status.Status(), id, objects), maxReason) + hint(Classify(err))
-	case errors.As(err, &urlError): // its URL says nothing that the object's identity does not say
+	case errors.As(err, &urlError): // its URL adds nothing to the object's identity
 		return "the API server did not answer: " + shortened(redacted(urlError.Err.Error(), objects), maxReason)
 	case Classify(err) != ClassInternal:
 		return shortened(redacted(err.Error(), objects), maxReason)
@@ -63,7 +63,7 @@ func explain(err error, id inventory.ID, objects ...*unstructured.Unstructured) 
 	return shortened(redacted(err.Error(), objects), maxReason)
 }
 
-// answer repeats what the API server said.
+// answer returns the part of the API server's response that may be shown.
 func answer(err error, status metav1.Status, id inventory.ID, objects []*unstructured.Unstructured) string {
 	class := Classify(err)
 	switch {
@@ -73,7 +73,7 @@ func answer(err error, status metav1.Status, id inventory.ID, objects []*unstruc
 		return fmt.Sprintf("the answer was HTTP %d (%s) and not from Kubernetes", status.Code, http.StatusText(int(status.Code)))
 	case apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 && !denied(status.Message):
 		texts := causeText(status.Details.Causes, holdsData(id))
-		if !holdsData(id) { // otherwise it is made of field names only
+		if !holdsData(id) { // otherwise it holds field names only
 			texts = redacted(texts, objects)
 		}
 		return "the API server refused it: " + texts
@@ -83,7 +83,7 @@ func answer(err error, status metav1.Status, id inventory.ID, objects []*unstruc
 	return redacted(withoutQuotes(status.Message), objects)
 }
 
-// aboutContent tells the classes whose answers may quote the object.
+// aboutContent reports whether responses of the class may quote the object.
 func aboutContent(class Class) bool {
 	switch class {
 	case ClassRefused, ClassAdmissionDenied, ClassFieldImmutable, ClassInternal:
@@ -93,7 +93,7 @@ func aboutContent(class Class) bool {
 	}
 }
 
-// hint returns what a user can do, where the class alone tells.
+// hint returns what a user can do, where the class alone determines it.
 func hint(class Class) string {
 	switch class {
 	case ClassKindUnknown:
@@ -115,7 +115,7 @@ func hint(class Class) string {
 	}
 }
 
-// causeText lists the fields that are wrong and what is wrong with them; the kind of fault alone where details may quote.
+// causeText lists the invalid fields and what is wrong with them; only the kind of fault where details may quote the object.
 func causeText(list []metav1.StatusCause, faultOnly bool) string {
 	texts := make([]string, 0, len(list))
 	for _, cause := range list {
@@ -136,12 +136,12 @@ func causeText(list []metav1.StatusCause, faultOnly bool) string {
 	return strings.Join(texts, "; ")
 }
 
-// holdsData tells the kinds that exist to hold what others must not see.
+// holdsData reports whether the kind exists to hold data that others must not see.
 func holdsData(id inventory.ID) bool {
 	return id.Group == "" && (id.Kind == "Secret" || id.Kind == "ConfigMap")
 }
 
-// safe are the parts of answers that name fields, types or who to ask, and can hold no value.
+// safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value.
 var safe = []*regexp.Regexp{
 	regexp.MustCompile(`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`),
 	regexp.MustCompile(`ValidatingAdmissionPolicy '[a-zA-Z0-9.-]{1,253}' with binding '[a-zA-Z0-9.-]{1,253}' denied request`),
@@ -154,7 +154,7 @@ var safe = []*regexp.Regexp{
 	regexp.MustCompile(`cannot unmarshal (string|number|bool|array|object) into Go struct field [\w.]+ of type [\w.\[\]]+`),
 }
 
-// harmless keeps the safe part of an answer and says that there was more.
+// harmless returns the safe part of a response and notes that there was more.
 func harmless(message string) string {
 	for _, part := range safe {
 		if match := part.FindString(message); match != "" {
@@ -164,7 +164,7 @@ func harmless(message string) string {
 	return "; its text is withheld because it may quote the object"
 }
 
-// shortened cuts a text, and turns every run of white space into one blank: a status line has no lines.
+// shortened truncates a text, and turns every run of white space into one blank: a status line has no line breaks.
 func shortened(text string, limit int) string {
 	return excerpt.Cut(strings.Join(strings.Fields(text), " "), limit)
 }

@@ -33,10 +33,10 @@ func TestExplain_AKindThatIsNotServed(t *testing.T) {
 		served []string
 		want   string
 	}{
-		"in no version":                    {nil, "; install its CustomResourceDefinition first"},
-		"in others only":                   {[]string{"v2", "v3"}, "; use version v2 or v3"},
-		"in that one, says its definition": {[]string{"v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
-		"in that one among others":         {[]string{"v2", "v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
+		"in no version":                  {nil, "; install its CustomResourceDefinition first"},
+		"in others only":                 {[]string{"v2", "v3"}, "; use version v2 or v3"},
+		"in that one, by its definition": {[]string{"v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
+		"in that one among others":       {[]string{"v2", "v1"}, " yet: its CustomResourceDefinition has that version and is still taking effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := &UnknownKindError{GroupVersionKind: kind, Served: c.served}
@@ -60,7 +60,7 @@ func TestExplain(t *testing.T) {
 			"the API server refused it: spec.password: Invalid value: must be a string"},
 		{"nor where the explanation quotes it", "Thing", invalid(field.Invalid(spec, 1, "must not be "+password)),
 			"the API server refused it: spec.password: Invalid value: must not be […]"},
-		{"what would be allowed is repeated", "Thing", invalid(field.NotSupported(spec, password, []string{"A", "B"})),
+		{"allowed values are repeated", "Thing", invalid(field.NotSupported(spec, password, []string{"A", "B"})),
 			`the API server refused it: spec.password: Unsupported value: supported values: "A", "B"`},
 		{"every field once", "Thing",
 			invalid(field.Required(spec, "name it"), field.Required(spec, "name it"), field.Forbidden(spec.Child("x"), "")),
@@ -68,32 +68,32 @@ func TestExplain(t *testing.T) {
 		{"a rule of a CustomResourceDefinition is repeated", "Thing",
 			status(422, metav1.StatusReasonInvalid, "x", metav1.StatusCause{Field: "<nil>", Message: "Invalid value: more replicas than allowed"}),
 			"the API server refused it: Invalid value: more replicas than allowed"},
-		{"of a Secret the fault alone", "Secret", invalid(field.Invalid(spec, password, "must not be "+password)),
+		{"for a Secret, only the fault", "Secret", invalid(field.Invalid(spec, password, "must not be "+password)),
 			"the API server refused it: spec.password: FieldValueInvalid"},
-		{"of a Secret that a field is immutable", "Secret", invalid(field.Invalid(spec, password, "field is immutable")),
+		{"for a Secret, that a field is immutable", "Secret", invalid(field.Invalid(spec, password, "field is immutable")),
 			"the API server refused it: spec.password: field is immutable; keep the field as it was, or delete the object so that it is recreated"},
 		{"names stay", "Thing", status(403, "Forbidden", `admission webhook "w.io" denied the request: visible has `+password),
 			`admission webhook "w.io" denied the request: visible has […]; change the content, or the policy that denies it`},
-		{"numbers go", "Thing", status(400, "BadRequest", "port 54321 is taken"), "port […] is taken"},
-		{"of a Secret the webhook's name alone", "Secret", status(403, "Forbidden", `admission webhook "w.io" denied the request: `+password),
+		{"numbers are hidden", "Thing", status(400, "BadRequest", "port 54321 is taken"), "port […] is taken"},
+		{"for a Secret, only the webhook's name", "Secret", status(403, "Forbidden", `admission webhook "w.io" denied the request: `+password),
 			`the API server refused it: admission webhook "w.io" denied the request (the rest is withheld because it may quote the object); ` +
 				`change the content, or the policy that denies it`},
-		{"of a Secret a quota alone", "Secret", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, used: secrets=1")),
+		{"for a Secret, only the quota", "Secret", apierrors.NewForbidden(secrets, "a", errors.New("exceeded quota: q, used: secrets=1")),
 			`secrets "a" is forbidden: exceeded quota: q, used: secrets=1; raise the quota, or free what it counts`},
-		{"of a ConfigMap nothing that is not known to be safe", "ConfigMap", status(400, "BadRequest", "no "+password),
+		{"for a ConfigMap, only what is known to be safe", "ConfigMap", status(400, "BadRequest", "no "+password),
 			"the API server refused it; its text is withheld because it may quote the object"},
-		{"server-side apply quotes without quotes", "Thing",
+		{"server-side apply shows a value without quotes", "Thing",
 			status(500, "", "failed to create typed patch object (b/a; v1, Kind=Thing): .spec: expected map, got &{"+password+"}"),
 			"failed to create typed patch object (b/a; v1, Kind=Thing): .spec: expected map, got […]"},
-		{"of a Secret the field that does not fit", "Secret",
+		{"for a Secret, the field that does not fit", "Secret",
 			status(500, "", "failed to create typed patch object (b/a; v1, Kind=Secret): .data.k: expected string, got &{"+password+"}"),
 			"the API server refused it: .data.k: expected string (the rest is withheld because it may quote the object)"},
-		{"a permission that is missing is no content", "Secret", apierrors.NewForbidden(secrets, "a", errors.New(`User "x" cannot create`)),
+		{"a missing permission is not content", "Secret", apierrors.NewForbidden(secrets, "a", errors.New(`User "x" cannot create`)),
 			`secrets "a" is forbidden: User "x" cannot create`},
 		{"a page of a proxy is not repeated", "Thing", bare(502), "the answer was HTTP 502 (Bad Gateway) and not from Kubernetes"},
-		{"an answer that cannot be read", "Secret", errors.New("Object 'Kind' is missing in '" + password + "'"),
+		{"a response that cannot be read", "Secret", errors.New("Object 'Kind' is missing in '" + password + "'"),
 			"the answer could not be used; its text is withheld because it may quote the object"},
-		{"an answer that cannot be read, of another kind", "Thing", errors.New("Object 'Kind' is missing in '" + password + "'"),
+		{"a response that cannot be read, for another kind", "Thing", errors.New("Object 'Kind' is missing in '" + password + "'"),
 			"Object 'Kind' is missing in '[…]'"},
 		{"no answer", "Thing", sent(errors.New("connection refused")), "the API server did not answer: connection refused"},
 		{"a wait without a request", "Thing", errors.New("client rate limiter Wait returned an error: x"),
@@ -156,7 +156,7 @@ func TestErrorsWrapNothing(t *testing.T) {
 	}
 }
 
-// FuzzWithoutValue makes field errors the way the API server does and looks for the value in what is left.
+// FuzzWithoutValue composes field errors as the API server does and looks for the value in the result.
 func FuzzWithoutValue(f *testing.F) {
 	for _, seed := range []string{password, `"quoted": yes`, "a: b: c", "{json: no}", "[1, 2]", "true", "12345", "ü\x00\n", "&{x}", "<a>&b"} {
 		f.Add(seed)
@@ -179,7 +179,7 @@ func FuzzWithoutValue(f *testing.F) {
 	})
 }
 
-// FuzzRedacted prints a value in the ways that programs print values and looks for it in what is left.
+// FuzzRedacted prints a value in the ways that programs print values and looks for it in the result.
 func FuzzRedacted(f *testing.F) {
 	for _, seed := range []string{password, "two\nlines that are long", `back\slash"quote`, "<html>&amp;", "1234"} {
 		f.Add(seed)

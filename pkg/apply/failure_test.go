@@ -44,7 +44,7 @@ func TestFailure_OneInvalidObjectAmongTwentyStopsNoOther(t *testing.T) {
 
 func TestClassesOfTheServersRefusals(t *testing.T) {
 	f := onServer(t)
-	terminating := f.newNamespace() // nothing ever finishes it: no controllers run here
+	terminating := f.newNamespace() // it never ends: no controllers run here
 	f.remove(f.object("{apiVersion: v1, kind: Namespace, metadata: {name: " + terminating + "}}"))
 	f.quota()
 	in := func(namespace string, object *unstructured.Unstructured) *unstructured.Unstructured {
@@ -68,7 +68,7 @@ func TestClassesOfTheServersRefusals(t *testing.T) {
 		{"a namespace that is terminating", in(terminating, f.configMap("a")), Failed, ClassNamespaceTerminating, "being terminated"},
 		{"a terminating namespace itself", f.object("{apiVersion: v1, kind: Namespace, metadata: {name: " + terminating + "}}"),
 			Refused, ClassOwnershipConflict, "no owner mark"},
-		{"no namespace at all", in("", f.configMap("a")), Refused, ClassRefused, "names none"},
+		{"no namespace", in("", f.configMap("a")), Refused, ClassRefused, "names none"},
 		{"a quota that is used up", f.object("{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}"),
 			Refused, ClassQuotaExceeded, "raise the quota"},
 		{"a field that does not exist", f.object("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {portz: []}}"),
@@ -90,7 +90,7 @@ func TestClassesOfTheServersRefusals(t *testing.T) {
 	}
 }
 
-// quota makes one that is used up; its controller, which would do that, does not run here.
+// quota creates a used-up ResourceQuota, since the controller that would fill in its status does not run here.
 func (f *fixture) quota() {
 	f.Helper()
 	quota := f.object("{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/serviceaccounts: '0'}}}")
@@ -109,7 +109,7 @@ func TestImmutableFieldIsRefusedUntilTheContentChanges(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.installs(Created, i.object(deployment))
 	changed := i.object(strings.ReplaceAll(deployment, "app: operator", "app: other"))
-	for range 2 { // through the migration, and by one call
+	for range 2 { // by the migration, and by one call
 		outcome := i.install(changed)[0]
 		i.is(outcome, Refused, ClassFieldImmutable)
 		if message := outcome.Err.Error(); !strings.Contains(message, "spec.selector: Invalid value: field is immutable") {
@@ -167,7 +167,7 @@ func TestClusterThatCannotBeTalkedToCostsOneCall(t *testing.T) {
 		spoil func(*rest.Config)
 	}{
 		{"no one listens", t.Context(), ClassUnreachable, func(c *rest.Config) { c.Host = "https://" + closed }},
-		{"another authority signed the certificate", t.Context(), ClassUnreachable, func(c *rest.Config) { c.CAData, c.CAFile = nil, "" }},
+		{"an unknown authority signed the certificate", t.Context(), ClassUnreachable, func(c *rest.Config) { c.CAData, c.CAFile = nil, "" }},
 		{"the credentials are not accepted", t.Context(), ClassUnauthorized, func(c *rest.Config) {
 			c.TLSClientConfig = rest.TLSClientConfig{CAData: c.CAData}
 			c.BearerToken = "expired"

@@ -21,19 +21,19 @@ import (
 type FieldDiff struct {
 	// Path of the field: spec.template.spec.containers[name=manager].image, data["tls.crt"].
 	Path string
-	// From and To are what it is and what it would be, "" where it is absent: text as it is, anything else as JSON. Long ones are shortened
-	// to where they differ.
+	// From and To are the current and the new value, "" where the field is absent: text as it is, anything else as JSON. Long values are
+	// shortened to the part that differs.
 	From, To string
 }
 
 const (
 	// secretValue stands for every value of a Secret.
 	secretValue = "(hidden)"
-	// maxValue bounds, in bytes, what is shown of a value.
+	// maxValue bounds, in bytes, how much of a value is shown.
 	maxValue = 1024
 )
 
-// noise are fields of metadata that the API server keeps for itself.
+// noise lists the fields of metadata that the API server maintains.
 var noise = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"}
 
 // fieldDiffs compares two states of an object, field by field.
@@ -46,7 +46,7 @@ func fieldDiffs(from, to *unstructured.Unstructured) []FieldDiff {
 	return c.found
 }
 
-// quiet returns an object without noise; it is not copied in depth.
+// quiet returns a shallow copy of an object without noise.
 func quiet(obj *unstructured.Unstructured) map[string]any {
 	content := maps.Clone(obj.Object)
 	if metadata, ok := content["metadata"].(map[string]any); ok {
@@ -65,7 +65,7 @@ type comparison struct {
 	found  []FieldDiff
 }
 
-// compare walks two values; nil is an absent one. What only one of them has is walked too, so that every difference is that of a leaf.
+// compare walks two values; nil is an absent one. A value that only one side has is walked too, so that every difference is that of a leaf.
 func (c *comparison) compare(path string, from, to any) {
 	if reflect.DeepEqual(from, to) {
 		return
@@ -81,7 +81,7 @@ func (c *comparison) compare(path string, from, to any) {
 	case (fromIsList || from == nil) && (toIsList || to == nil):
 		c.compareLists(path, fromList, toList)
 	}
-	if len(c.found) == before { // two leaves, two that do not compare, or an empty one that comes or goes
+	if len(c.found) == before { // two leaves, two different types, or an empty value added or removed
 		was, is := excerpt.Pair(c.show(from), c.show(to), maxValue)
 		c.found = append(c.found, FieldDiff{Path: path, From: was, To: is})
 	}
@@ -98,7 +98,7 @@ func (c *comparison) compareMaps(path string, from, to map[string]any) {
 	}
 }
 
-// compareLists matches items by name where all have one, and else by position: a container that is added first is not a change of all.
+// compareLists matches items by name where all have one, and else by position: a container added in front does not change all the others.
 func (c *comparison) compareLists(path string, from, to []any) {
 	fromNames, ok := named(from)
 	toNames, alsoOK := named(to)
@@ -118,7 +118,7 @@ func (c *comparison) compareLists(path string, from, to []any) {
 	}
 }
 
-// named returns a list as a map by the names of its items; false when one has none, or two have the same.
+// named returns a list as a map by the names of its items; false when an item has no name, or two have the same.
 func named(list []any) (map[string]any, bool) {
 	names := make(map[string]any, len(list))
 	for _, item := range list {
@@ -139,7 +139,7 @@ func itemAt(list []any, i int) any {
 	return nil
 }
 
-// plain are keys that need no quotes in a path.
+// plain matches keys that need no quotes in a path.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 func join(path, key string) string {

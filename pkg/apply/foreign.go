@@ -31,7 +31,7 @@ func (d *deleting) stays(ctx context.Context, uid types.UID) *Outcome {
 	var err error
 	action, note := Kept, ""
 	switch {
-	case d.seen == nil: // then the annotation's owner is known
+	case d.seen == nil: // then Kept is set: looksFirst
 		if d.Kept(d.id) {
 			note = noteKept
 		}
@@ -57,13 +57,13 @@ func (d *deleting) stays(ctx context.Context, uid types.UID) *Outcome {
 
 const noteKept = "it carries the annotation " + AnnotationKeep
 
-// naming collects names, and counts no further than it has to.
+// naming collects names, and counts no further than necessary.
 type naming struct {
 	names []string
 	more  bool
 }
 
-// add reports whether there is a point in looking on.
+// add adds a name and reports whether to look for more.
 func (n *naming) add(id inventory.ID) bool {
 	if name := shortened(id.String(), maxMark); len(n.names) < maxNamed {
 		n.names = append(n.names, name)
@@ -83,7 +83,7 @@ func (n *naming) text(before string) string {
 	return before + strings.Join(n.names, ", ")
 }
 
-// contentOfOthers looks for objects in the Namespace that would be lost with it.
+// contentOfOthers returns the objects in the Namespace that would be lost with it.
 func (d *deleting) contentOfOthers(ctx context.Context) (*naming, error) {
 	kinds, err := d.Kinds(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (k KindResource) id(namespace, name string) inventory.ID {
 	return inventory.ID{Group: k.Group, Kind: k.Kind, Namespace: namespace, Name: name}
 }
 
-// foreigner reports whether an object is not one that goes with us anyway.
+// foreigner reports whether an object would not be deleted together with ours anyway.
 func (d *deleting) foreigner(obj *unstructured.Unstructured) bool {
 	return d.relation(d.mark(obj)) != OwnerSelf || kept(obj)
 }
@@ -138,7 +138,7 @@ func incidental(resource schema.GroupResource) bool {
 	return strings.Contains(resource.Resource, "/")
 }
 
-// madeForNamespace tells objects that a controller makes in every namespace.
+// madeForNamespace reports whether an object is one that a controller creates in every namespace.
 func madeForNamespace(id inventory.ID, obj *unstructured.Unstructured) bool {
 	switch id.GroupKind().String() + " " + id.Name {
 	case "ServiceAccount default", "ConfigMap kube-root-ca.crt", "ConfigMap istio-ca-root-cert", "ConfigMap openshift-service-ca.crt":
@@ -147,7 +147,7 @@ func madeForNamespace(id inventory.ID, obj *unstructured.Unstructured) bool {
 	return id.GroupKind().String() == "Secret" && obj.GetAnnotations()["kubernetes.io/service-account.name"] == "default"
 }
 
-// resourcesOfOthers looks for objects of the CustomResourceDefinition that would be lost with it.
+// resourcesOfOthers returns the objects of the CustomResourceDefinition that would be lost with it.
 func (d *deleting) resourcesOfOthers(ctx context.Context) (*naming, error) {
 	kind, err := DefinedKind(d.seen)
 	if err != nil {
@@ -157,14 +157,14 @@ func (d *deleting) resourcesOfOthers(ctx context.Context) (*naming, error) {
 	err = visit(ctx, d.Dynamic.Resource(kind.GroupVersionResource), func(obj *unstructured.Unstructured) bool {
 		return !d.foreigner(obj) || named.add(kind.id(obj.GetNamespace(), obj.GetName()))
 	})
-	if err != nil && !apierrors.IsNotFound(err) { // its names were not accepted: there can be none
+	if err != nil && !apierrors.IsNotFound(err) { // not found: its names were not accepted, so it has no objects
 		return nil, d.unlisted(kind.Resource.GroupResource(), err)
 	}
 	return named, nil
 }
 
-// DefinedKind returns where the objects of a CustomResourceDefinition are served: in the version that they are stored in where it can be
-// had, because the webhook that converts between versions may be gone already. One that serves no version is an *Error.
+// DefinedKind returns where the objects of a CustomResourceDefinition are served: in the storage version if possible, because the webhook
+// that converts between versions may be gone already. A definition that serves no version is an *Error.
 func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 	text := func(path ...string) string {
 		value, _, _ := unstructured.NestedString(crd.Object, path...)
@@ -187,7 +187,8 @@ func DefinedKind(crd *unstructured.Unstructured) (KindResource, error) {
 	return found, nil
 }
 
-// unlisted returns what could not be looked at. One kind that its server does not answer for is no reason to take the cluster for dead.
+// unlisted returns the error for a kind that could not be listed. One kind whose server does not respond does not make the cluster
+// unreachable.
 func (d *deleting) unlisted(resource schema.GroupResource, err error) error {
 	var status apierrors.APIStatus
 	class := Classify(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// kinds returns what the fleet does: everything that the API server serves, by its preferred version.
+// kinds returns everything that the API server serves, by its preferred version, as the fleet does.
 func (f *fixture) kinds(context.Context) ([]KindResource, error) {
 	lists, err := discovery.NewDiscoveryClientForConfigOrDie(f.config).ServerPreferredResources()
 	var kinds []KindResource
@@ -52,9 +52,9 @@ func TestObjectsToKeepAreKept(t *testing.T) {
 		kept  func(inventory.ID) bool
 		calls []string
 	}{
-		{"no call where the streams know of the annotation", false, knows, nil},
-		{"one where no one says what is known", false, nil, []string{"get configmaps"}},
-		{"one where no stream knows the object", true, ignorant, []string{"get configmaps"}},
+		{"no call where the streams show the annotation", false, knows, nil},
+		{"one call where Kept is not set", false, nil, []string{"get configmaps"}},
+		{"one call where no stream has the object", true, ignorant, []string{"get configmaps"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := onServer(t)
@@ -117,7 +117,7 @@ func TestNamespaceWithContentOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		content func(*fixture) []*unstructured.Unstructured
-		note    string // "" when the Namespace goes
+		note    string // "" when the Namespace is deleted
 	}{
 		{"nothing in it", func(*fixture) []*unstructured.Unstructured { return nil }, ""},
 		{"objects of ours", func(f *fixture) []*unstructured.Unstructured {
@@ -134,10 +134,10 @@ func TestNamespaceWithContentOfOthers(t *testing.T) {
 		{"an object that a controller owns", func(f *fixture) []*unstructured.Unstructured {
 			return []*unstructured.Unstructured{owned(f, true)}
 		}, ""},
-		{"an object that a user owns who is no controller", func(f *fixture) []*unstructured.Unstructured {
+		{"an object with an owner that is not its controller", func(f *fixture) []*unstructured.Unstructured {
 			return []*unstructured.Unstructured{owned(f, false)}
 		}, "ConfigMap NS/owned"},
-		{"what Kubernetes makes in every namespace", func(f *fixture) []*unstructured.Unstructured {
+		{"objects that Kubernetes creates in every namespace", func(f *fixture) []*unstructured.Unstructured {
 			return []*unstructured.Unstructured{
 				unmarked(f, "{apiVersion: v1, kind: ConfigMap, metadata: {name: kube-root-ca.crt}}"),
 				unmarked(f, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}"),
@@ -153,7 +153,7 @@ func TestNamespaceWithContentOfOthers(t *testing.T) {
 			}
 			return all
 		}, "ConfigMap NS/c-0, ConfigMap NS/c-1, ConfigMap NS/c-2, ConfigMap NS/c-3, ConfigMap NS/c-4"},
-		{"more are not", func(f *fixture) (all []*unstructured.Unstructured) {
+		{"more than five are not named", func(f *fixture) (all []*unstructured.Unstructured) {
 			for n := range 9 {
 				all = append(all, f.marked(f.configMap(fmt.Sprintf("c-%d", n)), ""))
 			}
@@ -199,10 +199,10 @@ func TestKindThatCannotBeListedKeepsTheNamespaceForNow(t *testing.T) {
 		class Class
 		says  string
 	}{
-		{"a kind whose server does not answer", nil, ClassInternal, "whether others have configmaps in it could not be seen"},
+		{"a kind whose server does not respond", nil, ClassInternal, "whether others have configmaps in it could not be seen"},
 		{"the kinds themselves", func(*fixture) ([]KindResource, error) { return nil, errors.New("no discovery") }, ClassInternal,
 			"list the kinds of objects that it may hold: no discovery"},
-		{"a kind that went away", func(*fixture) ([]KindResource, error) {
+		{"a kind that is no longer served", func(*fixture) ([]KindResource, error) {
 			return []KindResource{{"Thing", Resource{schema.GroupVersionResource{Group: "x.io", Version: "v1", Resource: "things"}, true}}}, nil
 		}, "", ""},
 		{"a kind that cannot be listed at all", func(*fixture) ([]KindResource, error) {
@@ -230,7 +230,7 @@ func TestKindThatCannotBeListedKeepsTheNamespaceForNow(t *testing.T) {
 	}
 }
 
-// unlistable is a cluster that does not list one resource.
+// unlistable is a cluster that cannot list one resource.
 type unlistable struct {
 	dynamic.Interface
 	resource schema.GroupResource
@@ -270,10 +270,10 @@ func TestDefinitionInUse(t *testing.T) {
 		name   string
 		owners []string
 		keep   bool
-		note   string // "" when it goes
+		note   string // "" when it is deleted
 	}{
-		{"no one has objects of it", nil, false, ""},
-		{"only we have", []string{mine, mine}, false, ""},
+		{"it has no objects", nil, false, ""},
+		{"only we have objects", []string{mine, mine}, false, ""},
 		{"we have one that is to be kept", []string{mine}, true, "Sample.NS.example.org NS/o-0"},
 		{"a user has", []string{mine, ""}, false, "Sample.NS.example.org NS/o-1"},
 		{"many have", []string{"", sibling, stranger, gone, "", "", ""}, false, "Sample.NS.example.org NS/o-0, Sample.NS.example.org NS/o-1, " +
@@ -328,8 +328,8 @@ func TestDefinedKind(t *testing.T) {
 		return obj
 	}
 	for _, test := range []struct{ name, versions, want string }{
-		{"the version that is stored", "[{name: v1, served: true}, {name: v2, served: true, storage: true}, {name: v3, served: true}]", "v2"},
-		{"a served one where the stored one is not", "[{name: v1, served: false, storage: true}, {name: v2, served: true}]", "v2"},
+		{"the storage version", "[{name: v1, served: true}, {name: v2, served: true, storage: true}, {name: v3, served: true}]", "v2"},
+		{"a served version where it is not served", "[{name: v1, served: false, storage: true}, {name: v2, served: true}]", "v2"},
 		{"none", "[{name: v1, served: false, storage: true}]", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

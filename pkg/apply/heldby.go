@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxHolds is how many finalizers are named.
+// maxHolds bounds how many finalizers are named.
 const maxHolds = 3
 
-// HeldBy returns what holds an object that is being deleted: "finalizers example.com/cleanup (set by manager), orphan". The managed fields
-// say who set one. The API server adds Kubernetes' own finalizers in the name of the client that made the object, so no setter is named for
-// them. Empty when there is no finalizer.
+// HeldBy returns what holds an object that is being deleted: "finalizers example.com/cleanup (set by manager), orphan". It takes the
+// setters from the managed fields. The API server adds Kubernetes' own finalizers in the name of the client that created the object, so no
+// setter is named for them. Empty when there is no finalizer.
 func HeldBy(live *unstructured.Unstructured) string {
 	finalizers := live.GetFinalizers()
 	if len(finalizers) == 0 {
@@ -40,7 +40,7 @@ func HeldBy(live *unstructured.Unstructured) string {
 	return noun + strings.Join(named, ", ")
 }
 
-// settersOf returns the field managers that set a finalizer, in the order of their names.
+// settersOf returns the field managers that set a finalizer, sorted by name.
 func settersOf(live *unstructured.Unstructured, finalizer string) []string {
 	domain, _, qualified := strings.Cut(finalizer, "/")
 	if !qualified || strings.HasSuffix("."+domain, ".kubernetes.io") {

@@ -13,11 +13,11 @@ func TestHeldBy(t *testing.T) {
   - {manager: %, operation: Update, fieldsType: FieldsV1, fieldsV1: {"f:metadata": {"f:finalizers": {".": {}, 'v:"example.com/work"': {}}}}}`
 	for name, test := range map[string]struct{ metadata, want string }{
 		"nothing holds it":        {"name: a", ""},
-		"who set it is not known": {"finalizers: [example.com/work]", "finalizer example.com/work"},
-		"who set it is told":      {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "operator"), "finalizer example.com/work (set by operator)"},
+		"an unknown setter":       {"finalizers: [example.com/work]", "finalizer example.com/work"},
+		"the setter is named":     {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "operator"), "finalizer example.com/work (set by operator)"},
 		"others set other fields": {"finalizers: [example.com/other]\n  managedFields:" + setBy(set, "operator"), "finalizer example.com/other"},
-		"several set it":          {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "b") + setBy(set, "a"), "finalizer example.com/work (set by a, b)"},
-		"one set it in two ways":  {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "a") + setBy(set, "a"), "finalizer example.com/work (set by a)"},
+		"several setters":         {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "b") + setBy(set, "a"), "finalizer example.com/work (set by a, b)"},
+		"one setter in two ways":  {"finalizers: [example.com/work]\n  managedFields:" + setBy(set, "a") + setBy(set, "a"), "finalizer example.com/work (set by a)"},
 		"Kubernetes' own has no setter": {
 			"finalizers: [kubernetes.io/pvc-protection, foregroundDeletion]\n  managedFields: [{manager: x, fieldsType: FieldsV1, " +
 				`fieldsV1: {"f:metadata": {"f:finalizers": {'v:"kubernetes.io/pvc-protection"': {}, 'v:"foregroundDeletion"': {}}}}}]`,
@@ -38,5 +38,5 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// setBy returns an entry of managed fields by one manager.
+// setBy returns an entry of managed fields of one manager.
 func setBy(entry, manager string) string { return strings.Replace(entry, "%", manager, 1) }

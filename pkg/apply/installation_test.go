@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// installation is what a controller does with this package: decide by the inventory, apply, record.
+// installation uses this package as a controller does: it decides by the inventory, applies and records.
 type installation struct {
 	*fixture
 	recorded []inventory.Entry
@@ -43,7 +43,7 @@ func (i *installation) install(objects ...*unstructured.Unstructured) []Outcome 
 	return outcomes
 }
 
-// installs expects one step that ends well.
+// installs expects one step with the given action.
 func (i *installation) installs(action Action, object *unstructured.Unstructured) *unstructured.Unstructured {
 	i.Helper()
 	outcomes := i.install(object)
@@ -56,7 +56,7 @@ func (i *installation) installs(action Action, object *unstructured.Unstructured
 	return i.get(object)
 }
 
-// rests expects that nothing is left to do: a second apply of the same content is never asked for.
+// rests expects that nothing is left to do: the same content needs no second apply.
 func (i *installation) rests(objects ...*unstructured.Unstructured) {
 	i.Helper()
 	for _, step := range i.decide(objects...) {
@@ -64,7 +64,7 @@ func (i *installation) rests(objects ...*unstructured.Unstructured) {
 	}
 }
 
-// entry returns what the inventory recorded of an object.
+// entry returns the inventory's record of an object.
 func (i *installation) entry(object *unstructured.Unstructured) inventory.Entry {
 	i.Helper()
 	at := slices.IndexFunc(i.recorded, func(entry inventory.Entry) bool { return entry.ID == inventory.IDOf(object) })
@@ -74,7 +74,7 @@ func (i *installation) entry(object *unstructured.Unstructured) inventory.Entry 
 	return i.recorded[at]
 }
 
-// steps for objects that the inventory does not know.
+// newSteps returns steps for objects that are not in the inventory.
 func newSteps(objects ...*unstructured.Unstructured) []inventory.Step {
 	return inventory.Decide(nil, objects, func(inventory.ID) inventory.Live { return inventory.Live{} }).Apply
 }

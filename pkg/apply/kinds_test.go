@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// A create owns what was defaulted for it, and the migration hands that over to server-side apply, which then takes back what the content
-// does not declare. None of this may cost the object anything that the cluster filled in and that cannot be filled in again.
+// A create owns the fields that were defaulted for it, and the migration transfers them to server-side apply, which then removes what the
+// content does not declare. The object must not lose anything that the cluster filled in and cannot fill in again.
 func TestKinds_WhatTheClusterFilledInSurvivesTheMigration(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	for _, test := range []struct {
@@ -113,7 +113,7 @@ func TestCustomResourceFromDefinitionToDeletion(t *testing.T) {
 	i.is(i.delete(i.entry(sample("{}")), i.live(sample("{}"))), Deleted, "")
 	i.is(i.delete(i.entry(crd), i.live(crd)), Deleted, "")
 	i.gone(crd)
-	// While discovery tells of the kind, that an answer says otherwise is no proof that its objects are gone.
+	// While discovery still lists the kind, a response to the contrary does not prove that its objects are gone.
 	i.is(i.delete(i.entry(sample("{}")), i.live(crd)), Failed, ClassKindUnknown)
 	i.await("discovery tells of it no more", func() bool {
 		i.mapper.Reset()

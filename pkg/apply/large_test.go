@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// large returns a ConfigMap with that many bytes of data, which may be 1 MiB, and 200 KiB of annotations.
+// large returns a ConfigMap with that many bytes of data (up to 1 MiB) and 200 KiB of annotations.
 func (f *fixture) large(name string, bytes int) *unstructured.Unstructured {
 	object := f.configMap(name, "text="+strings.Repeat("x", bytes))
 	object.SetAnnotations(map[string]string{ownerKey: mine, "example.com/note": strings.Repeat("y", 200<<10)})
 	return object
 }
 
-// Server-side apply keeps no copy of the object in an annotation, so that an object may be as large as the API server takes it.
+// Server-side apply keeps no copy of the object in an annotation, so an object may be as large as the API server accepts.
 func TestObjectBeyondOneMiBIsCreatedAndChanged(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	size := 1<<20 - 100
@@ -57,7 +57,7 @@ func TestObjectThatTheServerCannotStoreIsRefused(t *testing.T) {
 	}
 }
 
-// command returns a Deployment with an argument of that many bytes, which nothing but the storage limits.
+// command returns a Deployment with an argument of that many bytes, which only the storage limits.
 func command(bytes int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(deployment, "name: operator", "name: long"), "--leader-elect", strings.Repeat("x", bytes))
 }

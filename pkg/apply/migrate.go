@@ -18,9 +18,9 @@ import (
 // kubectlApply is the manager under which `kubectl apply` without --server-side owns what it declared.
 const kubectlApply = "kubectl-client-side-apply"
 
-// own is migrate for an object that is unchanged since our create, without reading it: the entry that the create made becomes one
-// of server-side apply. API servers sort the entries of server-side apply before all others, so where the first one is of our create there
-// is none of apply that it could collide with. An object that is not like that is looked at.
+// own is migrate without a read, for an object that is unchanged since our create: it turns the entry of the create into one of server-side
+// apply. API servers sort the entries of server-side apply before all others, so where the first entry is that of our create, there is no
+// apply entry that it could collide with. Any other object is read first.
 func (w *writing) own(ctx context.Context) move {
 	const entry = "/metadata/managedFields/0"
 	patch, err := json.Marshal([]map[string]any{
@@ -43,12 +43,12 @@ func (w *writing) own(ctx context.Context) move {
 	return moveChange
 }
 
-// migrate turns fields that were written by a create into fields that server-side apply owns, and can therefore take back. It says
-// whether there was anything to turn. The patch carries the resourceVersion of live: what it would overwrite otherwise is
+// migrate turns fields that a create wrote into fields that server-side apply owns, and can therefore remove. It reports whether there was
+// anything to migrate. The patch carries the resourceVersion of live, because it could otherwise overwrite
 // the managedFields of every manager.
 //
-// What `kubectl apply` declared is folded in only when the object is adopted: there it is the installation that we follow, and what the
-// new content no longer declares has to go. On an object that is ours it is a user's addition, which stays.
+// Fields that `kubectl apply` declared are included only when the object is adopted: there we succeed that installation, and fields that
+// the new content no longer declares must go. On an object that is ours they are a user's addition, which stays.
 func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, action Action) (bool, error) {
 	if w.dry { // the apply that follows would not see it; dropped makes up for that
 		return false, nil
@@ -68,7 +68,7 @@ func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, 
 	return true, nil
 }
 
-// ours returns the managers whose fields are folded into those of server-side apply.
+// ours returns the managers whose fields become those of server-side apply.
 func (w *writing) ours(action Action) sets.Set[string] {
 	managers := sets.New(w.Manager)
 	if action == Adopted {

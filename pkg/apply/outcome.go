@@ -14,36 +14,36 @@ type Action string
 
 // Actions of Apply.
 const (
-	// Created: the object did not exist and was made.
+	// Created: the object did not exist and was created.
 	Created Action = "Created"
 	// Updated: the object was ours and was changed.
 	Updated Action = "Updated"
-	// Unchanged: the object was ours and was found as it should be.
+	// Unchanged: the object was ours and was already as it should be.
 	Unchanged Action = "Unchanged"
-	// Adopted: the object existed without us and is ours now.
+	// Adopted: the object existed already and is ours now.
 	Adopted Action = "Adopted"
 	// Shared: the object belongs to a sibling, which also keeps it; it was not touched.
 	Shared Action = "Shared"
-	// Refused: trying again is of no use until the content or the cluster's owner of the object changes.
+	// Refused: a retry is of no use until the content, or the owner of the object in the cluster, changes.
 	Refused Action = "Refused"
-	// Failed: the object could not be written or deleted; Class says what stood in the way.
+	// Failed: the object could not be written or deleted; Class holds the cause.
 	Failed Action = "Failed"
 )
 
 // Actions of Delete, beside Failed.
 const (
-	// Deleted: the deletion was accepted, now or earlier; whether finalizers hold the object is for the next look to tell.
+	// Deleted: the deletion was accepted, now or earlier; the next read shows whether finalizers hold the object.
 	Deleted Action = "Deleted"
 	// Gone: the object does not exist.
 	Gone Action = "Gone"
 	// Kept: the object must not be deleted: not marked, marked as another's, handed to a successor, annotated with AnnotationKeep, or a
-	// Namespace that others use. It is none of ours from now on.
+	// Namespace that others use. From now on it is not ours.
 	Kept Action = "Kept"
-	// InUse: a CustomResourceDefinition of which objects exist that are not ours. It stays ours; a later call deletes it when they are gone.
+	// InUse: a CustomResourceDefinition that has objects which are not ours. It stays ours; a later call deletes it when they are gone.
 	InUse Action = "InUse"
 )
 
-// Class says what stood in the way, and so who must act; "" where nothing did.
+// Class is the cause of a failure, and so determines who must act; "" where nothing failed.
 type Class string
 
 // Classes of errors.
@@ -54,7 +54,7 @@ const (
 	ClassAdmissionDenied Class = "AdmissionDenied"
 	// ClassQuotaExceeded: a ResourceQuota is used up; terminal until the quota, its use or the content changes.
 	ClassQuotaExceeded Class = "QuotaExceeded"
-	// ClassFieldImmutable: the change is one of a field that cannot be changed; terminal until the content or the object changes.
+	// ClassFieldImmutable: the change affects a field that cannot be changed; terminal until the content or the object changes.
 	ClassFieldImmutable Class = "FieldImmutable"
 	// ClassUnauthorized: the credentials are not accepted.
 	ClassUnauthorized Class = "Unauthorized"
@@ -68,11 +68,11 @@ const (
 	ClassNamespaceTerminating Class = "NamespaceTerminating"
 	// ClassNamespaceMissing: the namespace does not exist.
 	ClassNamespaceMissing Class = "NamespaceMissing"
-	// ClassUnreachable: the API server did not answer, or something in front of it answered in its place.
+	// ClassUnreachable: the API server did not respond, or something in front of it responded in its place.
 	ClassUnreachable Class = "Unreachable"
-	// ClassThrottled: the API server, or our own rate limit, asks to slow down.
+	// ClassThrottled: the API server, or our own rate limit, requires a pause.
 	ClassThrottled Class = "Throttled"
-	// ClassConflict: the object changed meanwhile or is being deleted; the next look decides again.
+	// ClassConflict: the object changed meanwhile or is being deleted; the next pass decides again.
 	ClassConflict Class = "Conflict"
 	// ClassCanceled: the caller gave up; nothing is known and nothing must be reported.
 	ClassCanceled Class = "Canceled"
@@ -94,10 +94,10 @@ type Outcome struct {
 	Overruled []FieldConflict
 	// Yielded: spec.replicas is declared and was left to the autoscaler that targets the object.
 	Yielded bool
-	// Owner is the mark of another owner that an object was found with, and Successor the one that it was handed to, where it was Shared or
+	// Owner is the mark of another owner that was found on the object, and Successor the owner that it was handed to, where it was Shared or
 	// Kept.
 	Owner, Successor string
-	// Note says in a sentence why the object was Kept, or who uses it; "" where there is nothing to say.
+	// Note explains in a sentence why the object was Kept, or who uses it; may be empty.
 	Note string
 	// Err is an *Error, nil unless Action is Refused or Failed.
 	Err error
@@ -114,14 +114,14 @@ type FieldConflict struct {
 	Manager string
 }
 
-// Error says which object could not be written or deleted, and why. Its text holds none of the object's values. It wraps nothing on
-// purpose: the API server's own error does hold such values, and a log line prints whatever it can unwrap.
+// Error names the object that could not be written or deleted, and the reason. Its text holds none of the object's values. It deliberately
+// wraps nothing: the API server's own error does hold such values, and a log line prints whatever it can unwrap.
 type Error struct {
 	ID    inventory.ID
 	Class Class
 	// Message states what was tried, what happened and, where a user can fix it, how.
 	Message string
-	// RetryAfter is how long the API server asks to wait; 0 when it does not say.
+	// RetryAfter is how long the API server requires callers to wait; 0 when it sets no time.
 	RetryAfter time.Duration
 }
 

@@ -7,33 +7,33 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Ownership says what happens to an object that exists already and that we did not make.
+// Ownership determines what happens to an existing object that we did not create.
 type Ownership string
 
 const (
 	// Prevent leaves it alone and reports it.
 	Prevent Ownership = "Prevent"
-	// AdoptIfUnowned takes it over unless a living owner is marked on it.
+	// AdoptIfUnowned takes it over unless its mark is that of an owner that still exists.
 	AdoptIfUnowned Ownership = "AdoptIfUnowned"
 	// Adopt takes it over, whatever its owner mark.
 	Adopt Ownership = "Adopt"
 )
 
-// Relation is what the owner that is marked on an object is to us.
+// Relation is how the owner that is marked on an object is related to us.
 type Relation int
 
 const (
-	// OwnerForeign: an owner that we know nothing of. The zero value, because it is the answer that does least.
+	// OwnerForeign: an owner that is unknown to us. It is the zero value, because it permits the least.
 	OwnerForeign Relation = iota
 	// OwnerSelf: another spelling of ourselves.
 	OwnerSelf
-	// OwnerSibling: an owner that lives and shares objects with us.
+	// OwnerSibling: an owner that exists and shares objects with us.
 	OwnerSibling
 	// OwnerGone: an owner that no longer exists; its objects count as unowned.
 	OwnerGone
 )
 
-// verdict is what is to happen with an object that exists already.
+// verdict is the decision about an object that exists already.
 type verdict int
 
 const (
@@ -46,7 +46,7 @@ const (
 // judge decides by the owner mark of an object that exists, in this order:
 //
 //  1. our own mark: ours.
-//  2. a sibling's mark: shared. Also with Adopt, as two owners that each take what the other has would never come to rest.
+//  2. a sibling's mark: shared. Also with Adopt, as two owners that take over each other's objects would never come to rest.
 //  3. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; its mark was removed.
 //  4. no mark, or that of an owner that is gone, on any other object: adopted unless Prevent.
 //  5. the mark of any other owner: adopted only with Adopt.
@@ -67,7 +67,7 @@ func judge(owner string, recorded bool, opts Options) verdict {
 	return refuse
 }
 
-// relation of an owner mark to us. An absent mark is like that of an owner that is gone: no owner claims the object.
+// relation returns how an owner mark is related to us. An absent mark is like that of an owner that is gone: no owner claims the object.
 func (o Options) relation(owner string) Relation {
 	switch {
 	case owner == "":
@@ -83,7 +83,7 @@ func (o Options) relation(owner string) Relation {
 // mark reads the owner mark of an object.
 func (o Options) mark(obj *unstructured.Unstructured) string { return obj.GetAnnotations()[o.OwnerKey] }
 
-// foreign is told of an object that exists and is not ours to write.
+// foreign returns the error for an object that exists and is not ours to write.
 func (o Options) foreign(owner string) *Error {
 	whose, way := "it exists and carries no owner mark", AdoptIfUnowned
 	if owner != "" {
@@ -98,7 +98,7 @@ func (o Options) foreign(owner string) *Error {
 	return &Error{Class: ClassOwnershipConflict, Message: fmt.Sprintf("%s; set ownership to %s to take it over, or remove it", whose, way)}
 }
 
-// Terminating returns what is told of an object that is being deleted: a write would not save it, and it does not count as there.
+// Terminating returns the error for an object that is being deleted: a write would not save it, and it does not count as present.
 func Terminating(live *unstructured.Unstructured) *Error {
 	class := ClassConflict
 	if live.GetKind() == "Namespace" && live.GetAPIVersion() == "v1" {

@@ -29,8 +29,8 @@ func TestJudge(t *testing.T) {
 		{"an object that we recorded is ours though its mark was removed", "", true, everywhere(own)},
 		{"an object of an owner that is gone is adopted unless prevented", gone, false, unowned},
 		{"an object that we shared with an owner that is gone is ours", gone, true, everywhere(own)},
-		{"a stranger's object is adopted only on demand", stranger, false, others},
-		{"an object that a stranger took from us is adopted only on demand", stranger, true, others},
+		{"a foreign owner's object is adopted only on demand", stranger, false, others},
+		{"an object that a foreign owner took from us is adopted only on demand", stranger, true, others},
 	} {
 		for ownership, want := range test.want {
 			t.Run(test.name+"/"+string(ownership), func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestReplacedObjectIsJudged(t *testing.T) {
 		class  Class
 		calls  []string
 	}{
-		{"a stranger's is refused", false, stranger, Refused, ClassOwnershipConflict, []string{"get configmaps"}},
-		{"a stranger's is noticed by its UID alone", true, stranger, Refused, ClassOwnershipConflict,
+		{"a foreign owner's is refused", false, stranger, Refused, ClassOwnershipConflict, []string{"get configmaps"}},
+		{"a foreign owner's is noticed by its UID alone", true, stranger, Refused, ClassOwnershipConflict,
 			[]string{"patch configmaps", "get configmaps"}},
 		{"an unmarked one is adopted", true, "", Adopted, "", []string{"patch configmaps", "get configmaps", "patch configmaps"}},
 		{"one with our mark is ours", false, mine, Updated, "", []string{"get configmaps", "patch configmaps"}},
@@ -162,7 +162,7 @@ func TestSharedObjectStaysASiblings(t *testing.T) {
 	i.installs(Shared, ours)
 	i.rests(ours)
 
-	// The sibling drops a field and thereby moves the fields of the manager that we share with it.
+	// The sibling drops a field, and so moves the fields of the manager that we share with it.
 	i.edit(theirs, manager, "{data: {b: more}}")
 	i.costs([]string{"get configmaps"}, func() { i.installs(Shared, ours) })
 	i.rests(ours)

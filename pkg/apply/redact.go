@@ -14,22 +14,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// hidden stands where a value was.
+// hidden replaces a value.
 const hidden = "[…]"
 
-// minValue is the length from which a value is looked for. Shorter ones ("on", "80") would hide half of every sentence.
+// minValue is the minimum length of a value that is hidden. Shorter ones ("on", "80") would hide half of every sentence.
 const minValue = 4
 
-// longValue is the length from which a value is hidden within words too, as it is there by no accident.
+// longValue is the length from which a value is hidden within words too: a match of that length is no accident.
 const longValue = 12
 
-// identifying are fields whose values name things. A message without them would not help, and none of them is data.
+// identifying lists fields whose values name things. A message without them would not help, and none of them is data.
 var identifying = map[string]bool{"apiVersion": true, "kind": true, "name": true, "namespace": true, "image": true, "type": true}
 
-// goDump is how a field error prints a value that it has no better way for.
+// goDump matches the form in which a field error prints a value that it cannot format.
 var goDump = regexp.MustCompile(`^(&|\*|map\[|\[\]|struct ?\{|\w+\.\w+\{|0x[0-9a-f]+)`)
 
-// withoutValue takes the value out of the text of a field error, which is "<fault>: <value>: <what is wrong>" or, where the check has
+// withoutValue removes the value from the text of a field error, which is "<fault>: <value>: <what is wrong>" or, where the check has
 // no value to show (rules of a CustomResourceDefinition), "<fault>: <what is wrong>".
 func withoutValue(text string) string {
 	for _, fault := range []string{"Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too many", "Too few"} {
@@ -43,8 +43,8 @@ func withoutValue(text string) string {
 	return text
 }
 
-// afterValue skips a value (quoted, JSON or a dump) where the text starts with one. Nothing is left of a dump: where it ends is not to
-// be told, and half a value is one too many.
+// afterValue skips a value (quoted, JSON or a dump) at the start of a text. Nothing is left of a dump: its end cannot be
+// determined, and half a value is too much.
 func afterValue(text string) string {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil {
 		return strings.TrimPrefix(text[len(quoted):], ": ")
@@ -63,15 +63,15 @@ func afterValue(text string) string {
 	return text
 }
 
-// quotes are the places where decoders and server-side apply print what they met instead of what they expected.
+// quotes matches the places where decoders and server-side apply print a value that they did not expect.
 var quotes = regexp.MustCompile(`(?s)(, got ).*|(&value\.value\w*\{).*|(parsing time ").*|(cannot unmarshal number ).* (into Go)`)
 
-// withoutQuotes takes such values out.
+// withoutQuotes removes such values.
 func withoutQuotes(text string) string {
 	return quotes.ReplaceAllString(text, "$1$2$3$4"+hidden+" $5")
 }
 
-// redacted takes every value of the objects out of a text, whole words only, longest first.
+// redacted removes every value of the objects from a text, whole words only, longest first.
 func redacted(text string, objects []*unstructured.Unstructured) string {
 	if len(text) > maxAnswer {
 		return "the answer is too long to be repeated"
@@ -116,7 +116,7 @@ func leaves(found []string, key string, value any) []string {
 	return found
 }
 
-// hide replaces a value. A short one must stand by itself: "name" is not hidden in "namespace".
+// hide replaces a value. A short one must be a word of its own: "name" is not hidden in "namespace".
 func hide(text, value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) < minValue {

@@ -14,19 +14,19 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// turns bounds how often one object is looked at again because it changed between two calls. A writer that changes it that often is another
-// controller that fights for it; the next pass decides again.
+// turns bounds how often one object is read again because it changed between two calls. A writer that changes it that often is a competing
+// controller; the next pass decides again.
 const turns = 5
 
-// run is one call of Apply or Delete.
+// run is one call of Apply, Delete or Diff.
 type run struct {
 	*Cluster
 	Options
-	// dry: nothing is written; the API server is asked what would become of it.
+	// dry turns every write into a dry run.
 	dry bool
-	// scalers are the autoscalers of the namespaces that were requested.
+	// scalers caches the autoscalers of the namespaces that were listed.
 	scalers scalers
-	// halted is set by the first error that every other object would meet too: a dead cluster costs one dial, not one per object.
+	// halted is set to the first error that every other object would meet too: a dead cluster costs one dial, not one per object.
 	halted atomic.Pointer[Error]
 }
 
@@ -48,7 +48,7 @@ func (r *run) each(n int, do func(i int)) {
 	done.Wait()
 }
 
-// skipped returns the outcome of an object that is not tried because the cluster cannot be talked to.
+// skipped returns the outcome of an object that is not tried because no call to the cluster can succeed.
 func (r *run) skipped(id inventory.ID) (Outcome, bool) {
 	cause := r.halted.Load()
 	if cause == nil {
@@ -58,7 +58,7 @@ func (r *run) skipped(id inventory.ID) (Outcome, bool) {
 	return Outcome{ID: id, Action: Failed, Err: err, Class: cause.Class}, true
 }
 
-// client finds where an object is written.
+// client returns the client with which an object is written.
 func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (dynamic.ResourceInterface, error) {
 	resource, err := r.Resource(ctx, gvk)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id invent
 	return r.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), nil
 }
 
-// learned passes an object on that a write returned.
+// learned passes on an object that a write returned.
 func (r *run) learned(obj *unstructured.Unstructured) {
 	if r.Learn != nil && !r.dry {
 		r.Learn(obj)
@@ -88,8 +88,8 @@ func (r *run) succeeded(id inventory.ID, action Action, obj *unstructured.Unstru
 	}
 }
 
-// failed returns the outcome of an object that err stood in the way of. quotable are the objects whose values err may quote, so that they
-// can be kept out of the message.
+// failed returns the outcome of an object that err prevented from being written or deleted. quotable are the objects whose values err may
+// quote, so that the message leaves them out.
 func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstructured.Unstructured) Outcome {
 	told := Explain(verb, id, err, quotable...)
 	if hopeless(err) {
@@ -104,7 +104,7 @@ func (r *run) failed(id inventory.ID, verb string, err error, quotable ...*unstr
 	return Outcome{ID: id, Action: action, Err: told, Class: told.Class}
 }
 
-// dryRun returns the option of every write.
+// dryRun returns the dry-run option of every write.
 func (r *run) dryRun() []string {
 	if r.dry {
 		return []string{metav1.DryRunAll}
@@ -112,7 +112,7 @@ func (r *run) dryRun() []string {
 	return nil
 }
 
-// contended is told of an object that was another one at every turn.
+// contended returns the error for an object that had changed at every attempt.
 func contended() *Error {
 	return &Error{Class: ClassConflict, Message: "it changed at each of several attempts; another client writes it, too"}
 }

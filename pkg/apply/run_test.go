@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// However many objects a phase has, only so many are under way at a time.
+// The number of concurrent writes is bounded, however many objects a phase has.
 func TestWritesUnderWayAreBounded(t *testing.T) {
 	for name, test := range map[string]struct{ workers, objects, peak, rounds int }{
-		"as many as the options say": {3, 50, 3, 17},
-		"eight by default":           {0, 2000, 8, 250},
-		"no more than objects":       {3, 2, 2, 1},
-		"none for nothing":           {3, 0, 0, 0},
+		"as many as the options allow": {3, 50, 3, 17},
+		"eight by default":             {0, 2000, 8, 250},
+		"no more than objects":         {3, 2, 2, 1},
+		"none for nothing":             {3, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWritesUnderWayAreBounded(t *testing.T) {
 				r := &run{Options: Options{Workers: test.workers}}
 				r.each(test.objects, func(int) {
 					if now := busy.Add(1); now > peak.Load() {
-						peak.Store(now) // a smaller one that comes between would only hide a peak of this very moment
+						peak.Store(now) // a smaller value stored in between can only hide a peak of this very moment
 					}
 					<-time.After(time.Second)
 					busy.Add(-1)

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// tells checks that an error says enough and nothing that the object holds.
+// tells checks that an error is specific enough and holds none of the object's values.
 func (f *fixture) tells(outcome Outcome, says string) {
 	f.Helper()
 	if outcome.Err == nil {
@@ -41,7 +41,7 @@ func TestErrorsOfTheServerHoldNoData(t *testing.T) {
 		{"data that is not base64", "{apiVersion: v1, kind: Secret, metadata: {name: x}, data: {k: PW}}", "illegal base64 data"},
 		{"data of the wrong type", "{apiVersion: v1, kind: Secret, metadata: {name: x}, data: PW}", "cannot unmarshal string"},
 		{"a field that does not exist", "{apiVersion: v1, kind: Secret, metadata: {name: x}, dataa: {k: PW}}", `unknown field "dataa"`},
-		{"a type that asks for other keys", "{apiVersion: v1, kind: Secret, metadata: {name: x}, type: kubernetes.io/tls, stringData: {k: PW}}",
+		{"a type that requires other keys", "{apiVersion: v1, kind: Secret, metadata: {name: x}, type: kubernetes.io/tls, stringData: {k: PW}}",
 			"data[tls.crt]: FieldValueRequired"},
 		{"a key of a ConfigMap that is not allowed", "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {'not a key': PW}}",
 			"data[not a key]"},
@@ -76,7 +76,7 @@ func TestImmutableSecretIsNotQuoted(t *testing.T) {
 	i.tells(outcome, "data: field is immutable")
 }
 
-// chatty is an admission webhook that denies everything and repeats all that it was shown.
+// chatty is an admission webhook that denies everything and repeats all that it received.
 func chatty(writer http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body)
 	var review struct {
@@ -121,7 +121,7 @@ func TestDenialsOfAWebhookHoldNoData(t *testing.T) {
 	}
 }
 
-// denyAll lets the webhook loose on the test's namespace until the test ends.
+// denyAll registers the webhook for the test's namespace until the test ends.
 func (f *fixture) denyAll() {
 	f.Helper()
 	webhook := httptest.NewTLSServer(http.HandlerFunc(chatty))

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// applied is what a server-side apply came to.
+// applied is the result of a server-side apply.
 type applied struct {
 	object    *unstructured.Unstructured
 	overruled []FieldConflict
 	yielded   bool
 }
 
-// apply returns the server-side apply of content to exactly the object with that UID:
+// apply makes a server-side apply of content to exactly the object with that UID:
 //
-//  1. It is tried without force. Where no other manager has set a field to another value, that is all.
-//  2. A conflict about the owner mark of an object that was not read (judged is false) is the caller's to look into.
-//  3. A conflict about spec.replicas of an object that an autoscaler targets is given in to: replicas is left out.
-//  4. What is left is applied with force: what a module declares is enforced. The overruled fields and their managers are reported.
+//  1. It tries without force. Where no other manager has set a field to another value, that is all.
+//  2. A conflict about the owner mark of an object that was not read (judged is false) is returned to the caller.
+//  3. A conflict about spec.replicas of an object that an autoscaler targets yields: replicas is left out.
+//  4. The rest is applied with force: what a module declares is enforced. The overruled fields and their managers are reported.
 //
 // Replicas can be left out safely only where another manager owns it too: server-side apply removes fields without an owner.
 func (w *writing) apply(ctx context.Context, content *unstructured.Unstructured, uid types.UID, judged bool) (applied, error) {
@@ -52,7 +52,7 @@ func (w *writing) applied(action Action, result applied) Outcome {
 	return outcome
 }
 
-// patch returns one call. The UID is never a field that is owned: the API server strips it from managedFields.
+// patch makes one server-side apply. The UID never becomes an owned field: the API server strips it from managedFields.
 func (w *writing) patch(
 	ctx context.Context, content *unstructured.Unstructured, uid types.UID, force bool,
 ) (*unstructured.Unstructured, error) {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ResourceInAnyVersion returns the resource of a kind in the version that is requested, else in another one that the cluster serves: an
+// ResourceInAnyVersion returns the resource of a kind in the requested version, or else in another one that the cluster serves: an
 // object is the same in all of them. It returns *UnknownKindError when the cluster serves none.
 func (c *Cluster) ResourceInAnyVersion(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error) {
 	resource, err := c.Resource(ctx, gvk)
@@ -27,7 +27,7 @@ func (c *Cluster) ResourceInAnyVersion(ctx context.Context, gvk schema.GroupVers
 	return Resource{}, err
 }
 
-// otherVersions returns the versions but one in which the cluster serves a kind. An error says that this cannot be seen now.
+// otherVersions returns all versions except one in which the cluster serves a kind. An error means that they cannot be determined now.
 func (c *Cluster) otherVersions(ctx context.Context, kind schema.GroupKind, but string) ([]string, error) {
 	_, err := c.Resource(ctx, kind.WithVersion(but))
 	unknown, isUnknown := errors.AsType[*UnknownKindError](err)
@@ -41,7 +41,7 @@ func (c *Cluster) otherVersions(ctx context.Context, kind schema.GroupKind, but 
 		}
 	case !isUnknown && err != nil:
 		return nil, err
-	case !isUnknown: // the kind is known, and its recorded version answers nothing
+	case !isUnknown: // the kind is known, but its recorded version does not respond
 		return nil, &Error{Class: ClassKindUnknown, Message: "the cluster does not serve version " + but + " of its kind"}
 	}
 	return slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return version == but }), nil

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// pageSize bounds what one answer to a LIST holds.
+	// pageSize bounds the items in one response to a LIST.
 	pageSize = 250
-	// maxPages bounds how many answers are read: no cluster that we look into is to keep us busy for ever.
+	// maxPages bounds how many responses are read, so that no cluster keeps us busy for ever.
 	maxPages = 400
 )
 
-// visit lists objects, page by page, until next says that it has seen enough.
+// visit lists objects, page by page, until next returns false.
 func visit(ctx context.Context, client dynamic.ResourceInterface, next func(*unstructured.Unstructured) bool) error {
 	opts := metav1.ListOptions{Limit: pageSize}
 	for range maxPages {

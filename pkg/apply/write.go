@@ -15,7 +15,7 @@ import (
 )
 
 // Apply writes one phase: steps in any order, Options.Workers at a time. Outcomes come in the order of the steps. One bad object
-// stops no other; only when the cluster itself cannot be talked to are the rest not tried, with the same Class.
+// stops no other; only when no call to the cluster can succeed are the rest skipped, with the same Class.
 func (c *Cluster) Apply(ctx context.Context, steps []inventory.Step, opts Options) []Outcome {
 	r := &run{Cluster: c, Options: opts}
 	outcomes := make([]Outcome, len(steps))
@@ -27,13 +27,13 @@ func (c *Cluster) Apply(ctx context.Context, steps []inventory.Step, opts Option
 type move int
 
 const (
-	moveCreate   move = iota // POST: whatever is there is noticed
-	moveChange               // server-side apply on what the inventory recorded, unread
+	moveCreate   move = iota // POST: it fails on any object that exists
+	moveChange               // server-side apply to the recorded object, without a read
 	moveOwn                  // migrate the untouched fields of our create, without a read; then moveChange
 	moveTakeOver             // read, judge, migrate, server-side apply
 )
 
-// writing is one object on its way into the cluster.
+// writing is one object that is to be written.
 type writing struct {
 	*run
 	step   inventory.Step
@@ -43,7 +43,7 @@ type writing struct {
 	live   *unstructured.Unstructured // as it was read last; nil when it was not
 }
 
-// write brings one object into the cluster.
+// write writes one object to the cluster.
 func (r *run) write(ctx context.Context, step inventory.Step) Outcome {
 	w, outcome := r.begin(ctx, step)
 	if w == nil {
@@ -52,7 +52,7 @@ func (r *run) write(ctx context.Context, step inventory.Step) Outcome {
 	return w.finish(ctx)
 }
 
-// begin finds where the object is written; nil when that is known to be of no use, with the outcome.
+// begin prepares the write of an object. When the write is known to be of no use, it returns nil and the outcome.
 func (r *run) begin(ctx context.Context, step inventory.Step) (*writing, Outcome) {
 	id := inventory.IDOf(step.Object)
 	if outcome, skip := r.skipped(id); skip {
@@ -65,7 +65,7 @@ func (r *run) begin(ctx context.Context, step inventory.Step) (*writing, Outcome
 	return &writing{run: r, step: step, id: id, object: declared(step.Object), client: client}, Outcome{}
 }
 
-// finish makes one move after the other until one ends in an outcome.
+// finish makes one move after another until one ends in an outcome.
 func (w *writing) finish(ctx context.Context) Outcome {
 	next := w.first()
 	for range turns {
@@ -87,7 +87,7 @@ func (w *writing) finish(ctx context.Context) Outcome {
 	return w.failed(w.id, "apply", contended())
 }
 
-// first returns the cheapest move that is safe by what the inventory recorded and the watch streams know.
+// first returns the cheapest move that is safe according to the inventory and the watch streams.
 func (w *writing) first() move {
 	entry, live := w.step.Entry, inventory.Live{}
 	if w.Live != nil {
@@ -113,8 +113,8 @@ func (w *writing) first() move {
 	return moveTakeOver
 }
 
-// create returns the first write of an object. FieldValidation is strict because server-side apply always is: content that a later change
-// could not be applied with is not accepted at first either.
+// create makes the first write of an object. FieldValidation is strict because server-side apply always is: content that a later change
+// could not apply is not accepted at first either.
 func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	opts := metav1.CreateOptions{FieldManager: w.Manager, FieldValidation: metav1.FieldValidationStrict, DryRun: w.dryRun()}
 	made, err := w.client.Create(ctx, w.object, opts)
@@ -128,8 +128,8 @@ func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	return done(w.failed(w.id, "create", err, w.object))
 }
 
-// change returns every later write of an object: one call. When the object is not the one that was recorded, or no longer bears our mark,
-// it is looked at first.
+// change makes every later write of an object, in one call. When the object is not the recorded one, or no longer carries our mark,
+// it is read first.
 func (w *writing) change(ctx context.Context) (*Outcome, move) {
 	applied, err := w.apply(ctx, w.object, w.step.Entry.UID, false)
 	switch {
@@ -157,7 +157,7 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	switch {
 	case verdict == refuse:
 		return done(w.failed(w.id, "apply", w.foreign(w.mark(live))))
-	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep what it deletes
+	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep an object that it deletes
 		return done(w.failed(w.id, "apply", Terminating(live)))
 	case verdict == share:
 		outcome := w.succeeded(w.id, Shared, live)
@@ -182,8 +182,8 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	return done(w.failed(w.id, "apply", err, w.object, live))
 }
 
-// declared returns what of an object is sent: without the fields that the API server fills in. Rendered content has none of them as a rule;
-// exported content does, and there they would make every write fail. The object itself is not changed, and not copied in depth.
+// declared returns the part of an object that is sent: without the fields that the API server fills in. Rendered content usually has none
+// of them; exported content does, and they would make every write fail. The copy is shallow, and the object itself is not changed.
 func declared(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	content := maps.Clone(obj.Object)
 	if metadata, ok := content["metadata"].(map[string]any); ok {
@@ -199,7 +199,7 @@ func declared(obj *unstructured.Unstructured) *unstructured.Unstructured {
 
 func done(outcome Outcome) (*Outcome, move) { return &outcome, 0 }
 
-// anotherObject reports whether a write did not meet the object that it meant. The API server tells a UID that differs as an attempt to
+// anotherObject reports whether a write met an object other than the intended one. The API server reports a differing UID as an attempt to
 // change metadata.uid, and a UID without an object as a conflict.
 func anotherObject(err error) bool {
 	if apierrors.IsConflict(err) {

@@ -10,8 +10,8 @@ import (
 
 var camelCase = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// Check returns every invariant that the conditions of an object of that generation break, as sentences; nil when they are sound.
-// Tests call it wherever they look at a status.
+// Check returns every invariant that the conditions of an object of that generation break, as sentences; nil when there is none. Tests call
+// it wherever they inspect a status.
 func Check(generation int64, conds []metav1.Condition) []string {
 	var broken []string
 	add := func(format string, values ...any) { broken = append(broken, fmt.Sprintf(format, values...)) }

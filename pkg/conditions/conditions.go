@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Set writes one condition and says whether anything changed. The time is used only when the status differs from the one before.
-// The list is kept sorted by type, and without duplicates, which the API server would refuse. It is changed in place: callers that compute
-// a patch from it keep a deep copy.
+// Set writes one condition and reports whether anything changed. The time is used only when the status changes. The list is kept sorted by
+// type, and without duplicates, which the API server would refuse. It is changed in place: callers that compute a patch from it keep a deep
+// copy.
 func Set(conds *[]metav1.Condition, kind string, status metav1.ConditionStatus, reason, message string, generation int64,
 	now metav1.Time) bool {
 	next := metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: Cut(message), ObservedGeneration: generation,
-		LastTransitionTime: now.Rfc3339Copy(), // the wire has whole seconds
+		LastTransitionTime: now.Rfc3339Copy(), // serialised times have whole seconds
 	}
 	changed := normalise(conds)
 	last := Find(*conds, kind)
@@ -33,7 +33,7 @@ func Set(conds *[]metav1.Condition, kind string, status metav1.ConditionStatus, 
 	return true
 }
 
-// Find returns the condition of a type, to be changed in place; nil when there is none.
+// Find returns the condition of a type, which may be changed in place; nil when there is none.
 func Find(conds []metav1.Condition, kind string) *metav1.Condition {
 	for at := range conds {
 		if conds[at].Type == kind {
@@ -43,7 +43,7 @@ func Find(conds []metav1.Condition, kind string) *metav1.Condition {
 	return nil
 }
 
-// IsTrue reports whether the condition of a type is there and true.
+// IsTrue reports whether the condition of a type exists and is true.
 func IsTrue(conds []metav1.Condition, kind string) bool {
 	found := Find(conds, kind)
 	return found != nil && found.Status == metav1.ConditionTrue
@@ -54,7 +54,7 @@ func IsTrueAt(conds []metav1.Condition, kind string, generation int64) bool {
 	return IsTrue(conds, kind) && Find(conds, kind).ObservedGeneration == generation
 }
 
-// normalise sorts by type and keeps the first of a type; it says whether it had to.
+// normalise sorts by type and keeps the first condition of each type; it reports whether it changed anything.
 func normalise(conds *[]metav1.Condition) bool {
 	ascending := true
 	for at := 1; at < len(*conds); at++ {

@@ -40,7 +40,7 @@ func TestSet(t *testing.T) {
 	}{
 		{"the first condition is added with the time", nil, before,
 			list(ready(func(c *metav1.Condition) { c.LastTransitionTime = now })), true},
-		{"a new condition goes where its type belongs", list(first, other), before,
+		{"a new condition is inserted by its type", list(first, other), before,
 			list(first, ready(func(c *metav1.Condition) { c.LastTransitionTime = now }), other), true},
 		{"the same condition changes nothing", list(before, other), before, list(before, other), false},
 		{"another status moves the time", list(before), ready(func(c *metav1.Condition) { c.Status = metav1.ConditionTrue }),
@@ -51,10 +51,10 @@ func TestSet(t *testing.T) {
 			list(ready(func(c *metav1.Condition) { c.Message = "2 of 2 objects" })), true},
 		{"another generation does not move the time", list(before), ready(func(c *metav1.Condition) { c.ObservedGeneration = 3 }),
 			list(ready(func(c *metav1.Condition) { c.ObservedGeneration = 3 })), true},
-		{"a time that is missing is set", list(ready(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} })), before,
+		{"a missing time is set", list(ready(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} })), before,
 			list(ready(func(c *metav1.Condition) { c.LastTransitionTime = now })), true},
 		{"a list that another user wrote is sorted", list(other, before), before, list(before, other), true},
-		{"a type that is there twice is there once", list(before, before, other), before, list(before, other), true},
+		{"a duplicate type is kept once", list(before, before, other), before, list(before, other), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := test.conds
@@ -124,7 +124,7 @@ func TestFindAndIsTrue(t *testing.T) {
 		{"a condition that is true", "Resources", true, true},
 		{"a condition that is false", "Ready", true, false},
 		{"a condition that is unknown is not true", "Unclear", true, false},
-		{"a condition that is not there is not true", "Modules", false, false},
+		{"a missing condition is not true", "Modules", false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			found := conditions.Find(conds, test.kind)
@@ -166,13 +166,13 @@ func TestCheck(t *testing.T) {
 			[]string{`condition Ready has the reason "", which is no word in CamelCase`}},
 		{"a reason is one word in CamelCase", one(func(c *metav1.Condition) { c.Reason = "not found" }),
 			[]string{`condition Ready has the reason "not found", which is no word in CamelCase`}},
-		{"no one observes a generation that is still to come", one(func(c *metav1.Condition) { c.ObservedGeneration = 4 }),
+		{"an observed generation is not a future one", one(func(c *metav1.Condition) { c.ObservedGeneration = 4 }),
 			[]string{"condition Ready observed generation 4 of an object at generation 3"}},
 		{"a time is needed", one(func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} }),
 			[]string{"condition Ready has no lastTransitionTime"}},
 		{"a message is bounded", one(func(c *metav1.Condition) { c.Message = string(long) }),
 			[]string{"condition Ready has a message of 1025 characters, more than 1024"}},
-		{"a type is there once", []metav1.Condition{sound, sound}, []string{"condition Ready is there twice"}},
+		{"a type occurs once", []metav1.Condition{sound, sound}, []string{"condition Ready is there twice"}},
 		{"the types ascend", []metav1.Condition{sound, ready(func(c *metav1.Condition) { c.Type = "Modules" })},
 			[]string{"condition Modules stands behind Ready: not sorted by type"}},
 		{"every problem is named", one(func(c *metav1.Condition) { c.Status, c.Reason = "", "x" }), []string{

@@ -16,14 +16,14 @@ func TestCut(t *testing.T) {
 		{"a short message is kept", "all good", "all good"},
 		{"an empty message is kept", "", ""},
 		{"a message at the limit is kept", x(1024), x(1024)},
-		{"characters count and not bytes", strings.Repeat("ü", 1024), strings.Repeat("ü", 1024)},
+		{"characters count, not bytes", strings.Repeat("ü", 1024), strings.Repeat("ü", 1024)},
 		{"a long message is cut at a word", x(1000) + " " + x(100), x(1000) + "…"},
 		{"a word that ends at the cut is kept whole", x(1000) + " " + x(22) + " and more", x(1000) + " " + x(22) + "…"},
 		{"no comma is left at the end", x(1000) + ", " + x(100), x(1000) + "…"},
 		{"a message without words is cut anywhere", x(1025), x(1023) + "…"},
 		{"a message with one early space does not lose most of its text", "failed: " + x(2000), "failed: " + x(1015) + "…"},
 		{"a character of several bytes is not divided", strings.Repeat("ü", 1025), strings.Repeat("ü", 1023) + "…"},
-		{"what is no UTF-8 is replaced", "a\xffb", "a\uFFFDb"},
+		{"invalid UTF-8 is replaced", "a\xffb", "a\uFFFDb"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := conditions.Cut(test.message); got != test.want {
@@ -54,9 +54,9 @@ func FuzzCut(f *testing.F) {
 
 func TestNoteFitsIntoAnEvent(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"a short text is kept":          {"all good", "all good"},
-		"a text at the limit is kept":   {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
-		"bytes count and no characters": {strings.Repeat("ü", 600), strings.Repeat("ü", 510) + "…"},
+		"a short text is kept":        {"all good", "all good"},
+		"a text at the limit is kept": {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
+		"bytes count, not characters": {strings.Repeat("ü", 600), strings.Repeat("ü", 510) + "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := conditions.Note(test.text)

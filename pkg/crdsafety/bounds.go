@@ -7,7 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// counted are the bounds on lengths and counts. A lower one of zero is none.
+// counted lists the bounds on lengths and counts. A lower bound of zero is none.
 var counted = []struct {
 	name  string
 	upper bool
@@ -21,11 +21,11 @@ var counted = []struct {
 	{"minProperties", false, func(s *fieldSchema) *int64 { return orZero(s.MinProperties) }},
 }
 
-// wider are formats that accept all that another one does.
+// wider maps a format to a wider one, which accepts all of its values.
 var wider = map[string]string{"int32": "int64", "float": "double"}
 
-// bounds reports what allows less than before. A bound that is gone, or allows more, is free. Of two patterns, and of two formats,
-// it cannot be decided here which allows more, so every other one counts.
+// bounds reports bounds that allow less than before. Removing or widening a bound is free. Which of two patterns, or of two formats, allows
+// more cannot be decided here, so every change counts.
 func (c *comparison) bounds(path string, before, after *fieldSchema) {
 	for _, bound := range counted {
 		if old, changed := bound.of(before), bound.of(after); narrower(old, changed, bound.upper) {
@@ -57,7 +57,7 @@ func (c *comparison) bound(path, name string, before, after any) {
 	c.changef(BoundNarrowed, path, name+" changes from %s to %s", number(before), number(after))
 }
 
-// narrower reports whether a bound allows less than another one did.
+// narrower reports whether a bound allows less than before.
 func narrower[N cmp.Ordered](before, after *N, upper bool) bool {
 	switch {
 	case after == nil:
@@ -70,12 +70,12 @@ func narrower[N cmp.Ordered](before, after *N, upper bool) bool {
 	return *after > *before
 }
 
-// excludes reports whether the same bound no longer accepts its own value.
+// excludes reports whether an unchanged bound no longer accepts its own value.
 func excludes(before, after *float64, wasExclusive, isExclusive bool) bool {
 	return before != nil && after != nil && *before == *after && isExclusive && !wasExclusive
 }
 
-// divides reports whether every multiple of the old factor is one of the new factor.
+// divides reports whether every multiple of the old factor is a multiple of the new factor.
 func divides(factor float64, old *float64) bool {
 	if old == nil {
 		return false

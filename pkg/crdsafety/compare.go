@@ -13,19 +13,19 @@ type comparison struct {
 	findings   []Finding
 	seen       map[Finding]bool
 	definition string // its name
-	version    string // that is being compared
-	values     bool   // what is compared says which values objects may have
+	version    string // the version being compared
+	values     bool   // whether the comparison concerns the values of objects
 }
 
-// Compare names everything that can break when a definition becomes another one. Before is what the cluster has, with its status: that
-// says in which versions objects are stored. When one of the two is nil, nothing is changed: a definition is added or removed, which is
-// another question.
+// Compare returns everything that can break when one definition replaces another. before is the definition in the cluster, with its status:
+// that lists the versions in which objects are stored. When either is nil, a definition is added or removed, which is another question, and
+// there are no findings.
 //
 //  1. Scope, names and conversion are compared for the definition as a whole.
-//  2. A version that is gone, or no longer served, is a finding of its own; an added one is free.
+//  2. A version that is gone, or no longer served, is a finding of its own; adding a version is free.
 //  3. A version that both have is compared field by field.
 //  4. When objects are from now on stored in another version and no webhook converts them, the old storage schema is compared with the
-//     new one too: what that does not name is dropped at the next write, in whichever version it comes.
+//     new one too: fields that the new one does not name are dropped at the next write, in whichever version it comes.
 func Compare(before, after *apiextensionsv1.CustomResourceDefinition) []Finding {
 	if before == nil || after == nil {
 		return nil
@@ -44,7 +44,7 @@ func Compare(before, after *apiextensionsv1.CustomResourceDefinition) []Finding 
 	return c.findings
 }
 
-// addf reports a rule at a place; once, when two comparisons come to the same.
+// addf adds a finding, once even if two comparisons produce the same.
 func (c *comparison) addf(rule, path, format string, args ...any) {
 	finding := Finding{
 		Rule: rule, Definition: c.definition, Version: c.version, Path: path, Message: fmt.Sprintf(format, args...), Values: c.values,
@@ -55,14 +55,14 @@ func (c *comparison) addf(rule, path, format string, args ...any) {
 	}
 }
 
-// schemas compares the schemas of two versions: from here on, everything is about values.
+// schemas compares the schemas of two versions; all findings in there concern values.
 func (c *comparison) schemas(before, after *apiextensionsv1.CustomResourceDefinitionVersion) {
 	c.values = true
 	c.schema("", root(before), root(after))
 	c.values = false
 }
 
-// whole compares what is said outside of the versions.
+// whole compares the parts of the definitions outside the versions.
 func (c *comparison) whole(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
 	if before.Scope != after.Scope {
 		c.addf(ScopeChanged, "", "the scope changes from %s to %s", quoted(string(before.Scope)), quoted(string(after.Scope)))
@@ -73,7 +73,7 @@ func (c *comparison) whole(before, after *apiextensionsv1.CustomResourceDefiniti
 	case !before.PreserveUnknownFields:
 	case !after.PreserveUnknownFields:
 		c.addf(PreserveUnknownFieldsRemoved, "", "fields that no schema names are dropped at the next write")
-	case !same(before.Versions, after.Versions): // any field may hold anything, so rules about fields say nothing
+	case !same(before.Versions, after.Versions): // any field may hold anything, so rules about fields do not apply
 		c.addf(UnknownChange, "", "versions change while spec.preserveUnknownFields is true")
 	}
 	c.values = false
@@ -82,7 +82,7 @@ func (c *comparison) whole(before, after *apiextensionsv1.CustomResourceDefiniti
 	}
 }
 
-// names compares with the defaults that the API server fills in, because only one of the two definitions comes from there.
+// names compares with the API server's defaults filled in, because only one of the two definitions comes from there.
 func (c *comparison) names(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
 	old, changed := withDefaults(before.Names), withDefaults(after.Names)
 	var differ []string
@@ -115,7 +115,7 @@ func withDefaults(names apiextensionsv1.CustomResourceDefinitionNames) apiextens
 	return names
 }
 
-// removedVersions reports what clients and what stored objects lose: two findings when a version was both.
+// removedVersions reports removed versions that clients use or that objects are stored in: two findings when a version was both.
 func (c *comparison) removedVersions(crd *apiextensionsv1.CustomResourceDefinition, after *apiextensionsv1.CustomResourceDefinitionSpec) {
 	for _, name := range storedVersions(crd) {
 		if versionOf(after, name) == nil {
@@ -138,7 +138,7 @@ func (c *comparison) removedVersions(crd *apiextensionsv1.CustomResourceDefiniti
 	c.version = ""
 }
 
-// storedVersions returns those of the status, and the one that the spec stores in: a status may not be written yet.
+// storedVersions returns the versions in the status, and the storage version of the spec: a status may not be written yet.
 func storedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	stored := slices.Clone(crd.Status.StoredVersions)
 	if storage := storageOf(&crd.Spec); storage != nil && !slices.Contains(stored, storage.Name) {

@@ -9,16 +9,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// TestLongTextsAreShownWhereTheyDiffer: two long patterns that begin alike do not look alike.
+// TestLongTextsAreShownWhereTheyDiffer: two long patterns with the same beginning do not look alike.
 func TestLongTextsAreShownWhereTheyDiffer(t *testing.T) {
 	long := strings.Repeat("abcdefghij", 10)
 	for _, test := range []struct{ name, before, after, want string }{
 		{"patterns", "{type: string, pattern: '^" + long + "[0-9]+$'}", "{type: string, pattern: '^" + long + "[a-z]+$'}",
 			"the pattern changes from …bcdefghijabcdefghij[0-9]+$ to …bcdefghijabcdefghij[a-z]+$"},
-		{"the longer one goes on", "{type: string, pattern: '" + long + "'}", "{type: string, pattern: '" + long + "x'}",
+		{"one text continues the other", "{type: string, pattern: '" + long + "'}", "{type: string, pattern: '" + long + "x'}",
 			"the pattern changes from …abcdefghijabcdefghij to …abcdefghijabcdefghijx"},
 		{"short ones are whole", "{type: string, pattern: '^ab$'}", "{type: string, pattern: '^ac$'}", "the pattern changes from ^ab$ to ^ac$"},
-		{"what differs at once is shown from its beginning", "{type: string, pattern: 'x" + long + "'}", "{type: string, pattern: 'y'}",
+		{"texts that differ at once are shown from the beginning", "{type: string, pattern: 'x" + long + "'}", "{type: string, pattern: 'y'}",
 			"the pattern changes from x" + long[:76] + "… to y"},
 		{"characters stay whole", "{type: string, pattern: '" + strings.Repeat("ä", 60) + "ä'}", "{type: string, pattern: '" + strings.Repeat("ä", 60) + "ö'}",
 			"the pattern changes from …" + strings.Repeat("ä", 10) + "ä to …" + strings.Repeat("ä", 10) + "ö"},

@@ -8,22 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Evidence is what the objects that exist say about the change of their definition. Findings speak of all objects that the old definition
-// accepts; some break nothing when it is known which there are.
+// Evidence is what the existing objects reveal about a change of their definition. Findings cover all objects that the old definition
+// accepts; some of them break nothing once the existing objects are known.
 type Evidence struct {
 	findings      []Finding
 	version       string       // in which the objects are read
-	before, after *fieldSchema // nil when no default needs to be looked at
+	before, after *fieldSchema // nil when no default needs to be checked
 	objects       bool
-	affected      map[string]bool // places whose default gives an object that exists another meaning
+	affected      map[string]bool // paths whose default changes the meaning of an existing object
 }
 
-// NewEvidence returns the evidence about the findings of [Compare] before any object is seen. version is the one in which the objects are
+// NewEvidence returns the evidence about the findings of [Compare] before any object is added. version is the one in which the objects are
 // read.
 func NewEvidence(before, after *apiextensionsv1.CustomResourceDefinition, version string, findings []Finding) *Evidence {
 	e := &Evidence{findings: findings, version: version, affected: map[string]bool{}}
 	old, changed := versionOf(&before.Spec, version), versionOf(&after.Spec, version)
-	// Were the objects stored in another version, findings of this one might come from the comparison of the two.
+	// If the objects were stored in another version, findings of this one might come from the comparison of the two.
 	if old == nil || changed == nil || !old.Storage || !slices.ContainsFunc(findings, e.depends) {
 		return e
 	}
@@ -34,7 +34,7 @@ func NewEvidence(before, after *apiextensionsv1.CustomResourceDefinition, versio
 // depends reports whether a finding is about a default that the objects can clear.
 func (e *Evidence) depends(f Finding) bool { return f.Rule == DefaultChanged && f.Version == e.version }
 
-// Add notes an object that exists, as the API server returned it with the old definition.
+// Add records an existing object, as the API server returned it with the old definition.
 func (e *Evidence) Add(object *unstructured.Unstructured) {
 	e.objects = true
 	if e.before != nil {
@@ -42,11 +42,10 @@ func (e *Evidence) Add(object *unstructured.Unstructured) {
 	}
 }
 
-// Weigh returns the findings that count. It may be asked only after Add was told every object that exists: what was not looked at may be
-// there.
+// Weigh returns the findings that count. Call it only after Add received every existing object: an object that was not checked may break.
 //
-//  1. While there is no object, findings about values do not count, unless a version goes in which objects may be stored.
-//  2. A default counts where an object leaves the field out, or has the value that the old default may have put there.
+//  1. While there is no object, findings about values do not count, unless a version is removed in which objects may be stored.
+//  2. A default counts where an object omits the field, or has the value that the old default may have filled in.
 func (e *Evidence) Weigh() []Finding {
 	stored := slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Rule == StoredVersionRemoved })
 	return slices.DeleteFunc(slices.Clone(e.findings), func(f Finding) bool {
@@ -57,7 +56,7 @@ func (e *Evidence) Weigh() []Finding {
 	})
 }
 
-// look walks through an object along the schemas, as the comparison of them does.
+// look walks an object along the schemas, as their comparison does.
 func (e *Evidence) look(path string, value any, before, after *fieldSchema) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -92,7 +91,7 @@ func (e *Evidence) fields(path string, object map[string]any, before, after *fie
 	}
 }
 
-// field looks at one field, at an item of a list or at a value of a map. A field that is left out is nil.
+// field checks one field, an item of a list or a value of a map. value is nil for an omitted field.
 func (e *Evidence) field(path string, value any, before, after *fieldSchema) {
 	if before == nil || after == nil {
 		return
@@ -104,7 +103,7 @@ func (e *Evidence) field(path string, value any, before, after *fieldSchema) {
 	e.look(path, value, before, after)
 }
 
-// decides reports whether a default stands in for a field, or may have put there what stands in it. A value that is no scalar may consist
+// decides reports whether a default replaces an omitted field, or may be the source of its value. A value that is not a scalar may consist
 // of the old default and more.
 func decides(old *apiextensionsv1.JSON, value any) bool {
 	switch value.(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// weighed returns the places of the findings that are left when these objects exist, read in version v1.
+// weighed returns the places of the remaining findings when these objects exist, read in version v1.
 func weighed(t *testing.T, before, after *apiextensionsv1.CustomResourceDefinition, specs ...string) []string {
 	t.Helper()
 	evidence := crdsafety.NewEvidence(before, after, "v1", crdsafety.Compare(before, after))
@@ -19,23 +19,23 @@ func weighed(t *testing.T, before, after *apiextensionsv1.CustomResourceDefiniti
 	return places(evidence.Weigh())
 }
 
-// TestEvidence_WithoutAnObject: rules about values say nothing then; what the definition says of itself stays.
+// TestEvidence_WithoutAnObject: rules about values do not count then; findings about the definition itself stay.
 func TestEvidence_WithoutAnObject(t *testing.T) {
 	v1 := "versions: [" + version("v1", "a", ", storage: true") + "]"
 	for _, test := range []struct {
 		name, before, after string
 		want                []string
 	}{
-		{"a field may go", v1, "versions: [" + version("v1", "b", ", storage: true") + "]", nil},
-		{"what is stored may be stored otherwise", v1, "versions: [" + version("v1", "a", "") + ", " + version("v2", "b", ", storage: true") + "]", nil},
-		{"the old way to keep unknown fields may stop", v1 + "\npreserveUnknownFields: true", v1, nil},
+		{"a field may be removed", v1, "versions: [" + version("v1", "b", ", storage: true") + "]", nil},
+		{"the storage version may change", v1, "versions: [" + version("v1", "a", "") + ", " + version("v2", "b", ", storage: true") + "]", nil},
+		{"the old way to keep unknown fields may be turned off", v1 + "\npreserveUnknownFields: true", v1, nil},
 		{"the scope may not change", "scope: Namespaced\n" + v1, "scope: Cluster\n" + v1, []string{"ScopeChanged: "}},
 		{"names may not change", names + "\n" + v1, "names: {plural: widgets, kind: Gadget}\n" + v1, []string{"NamesChanged: "}},
-		{"a version may not go that clients use", "versions: [" + version("v1", "a", ", storage: true") + ", " + version("v2", "a", "") + "]", v1,
+		{"a version that clients use may not be removed", "versions: [" + version("v1", "a", ", storage: true") + ", " + version("v2", "a", "") + "]", v1,
 			[]string{"VersionRemoved: v2: "}},
-		{"a subresource may not go", "versions: [" + version("v1", "a", ", storage: true, subresources: {status: {}}") + "]", v1,
+		{"a subresource may not be removed", "versions: [" + version("v1", "a", ", storage: true, subresources: {status: {}}") + "]", v1,
 			[]string{"UnknownChange: v1: "}},
-		{"a version may not go in which objects may be stored, and everything counts then",
+		{"a version in which objects may be stored may not be removed, and everything counts then",
 			"versions: [" + version("v1", "a", ", storage: true") + ", " + version("v2", "a", "") + "]",
 			"versions: [" + version("v2", "b", ", storage: true") + "]",
 			[]string{"StoredVersionRemoved: v1: ", "VersionRemoved: v1: ", "FieldRemoved: v2 a: "}},
@@ -69,7 +69,7 @@ func TestEvidence_EveryRuleOfASchemaIsAboutValues(t *testing.T) {
 	}
 }
 
-// TestDefaultsThatObjectsDependOn: a default counts where it can change what an object means that exists.
+// TestDefaultsThatObjectsDependOn: a default counts where it can change the meaning of an existing object.
 func TestDefaultsThatObjectsDependOn(t *testing.T) {
 	const (
 		field   = "{type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}"
@@ -89,17 +89,17 @@ func TestDefaultsThatObjectsDependOn(t *testing.T) {
 		want                []string
 	}{
 		{"every object has the field", field, asked, []string{"{a: {b: z}}", "{a: {b: x}}"}, nil},
-		{"no object has what it belongs to", field, asked, []string{"{}"}, nil},
-		{"one object leaves the field out", field, asked, []string{"{a: {b: z}}", "{a: {}}"}, counts(".a.b")},
+		{"no object has the parent of the field", field, asked, []string{"{}"}, nil},
+		{"one object omits the field", field, asked, []string{"{a: {b: z}}", "{a: {}}"}, counts(".a.b")},
 		{"null is filled in", field, asked, []string{"{a: {b: null}}"}, counts(".a.b")},
-		{"another default, and objects have values of their own", asked, another, []string{"{a: {b: z}}"}, nil},
-		{"another default, which an object may have got", asked, another, []string{"{a: {b: x}}"}, counts(".a.b")},
-		{"a default goes, and objects have values of their own", asked, field, []string{"{a: {b: z}}"}, nil},
-		{"a default goes that an object may have got", asked, field, []string{"{a: {b: x}}"}, counts(".a.b")},
+		{"another default, and objects have their own values", asked, another, []string{"{a: {b: z}}"}, nil},
+		{"another default, and an object may have the old one", asked, another, []string{"{a: {b: x}}"}, counts(".a.b")},
+		{"a default is removed, and objects have their own values", asked, field, []string{"{a: {b: z}}"}, nil},
+		{"a default is removed that an object may have", asked, field, []string{"{a: {b: x}}"}, counts(".a.b")},
 		{"items of a list", list, listed, []string{"{l: [{b: z}, {b: x}]}"}, nil},
-		{"an item of a list leaves it out", list, listed, []string{"{l: [{b: z}, {}]}"}, counts(".l[*].b")},
+		{"an item of a list omits it", list, listed, []string{"{l: [{b: z}, {}]}"}, counts(".l[*].b")},
 		{"values of a map", values, valued, []string{"{k: {b: z}}"}, nil},
-		{"a value of a map leaves it out", values, valued, []string{"{k: {}}"}, counts(".*.b")},
+		{"a value of a map omits it", values, valued, []string{"{k: {}}"}, counts(".*.b")},
 		{"an object may consist of the default and more", whole, wholes, []string{"{a: {b: x, c: z}}"}, counts(".a")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestDefaultsThatObjectsDependOn(t *testing.T) {
 	}
 }
 
-// TestDefaultsThatObjectsDoNotShow: what is stored, or written, in another version than the objects are read in is not cleared.
+// TestDefaultsThatObjectsDoNotShow: a default is not cleared when objects are stored or written in a version other than the one read.
 func TestDefaultsThatObjectsDoNotShow(t *testing.T) {
 	crd := func(storage, value string) *apiextensionsv1.CustomResourceDefinition {
 		one := func(name string) string {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// problem is why one field of an object does not fit.
+// problem is the reason why one field of an object does not fit.
 type problem struct{ path, message string }
 
-// expected finds the type in a sentence whose rest may quote the value.
+// expected matches the type in a sentence whose rest may quote the value.
 var expected = regexp.MustCompile(`must be of type ([A-Za-z0-9_-]+)`)
 
-// explain puts errors into our words, in a stable order (the libraries walk over maps), each once. A value of the object is never
-// repeated: it may be secret, and the field says where to look.
+// explain rephrases errors in our own words, in a stable order (the libraries iterate over maps), without duplicates. It never repeats a
+// value of the object: the value may be secret, and the path is enough to find it.
 func explain(errs field.ErrorList) []problem {
 	problems := make([]problem, 0, len(errs))
 	for _, err := range errs {
@@ -50,7 +50,7 @@ func reason(err *field.Error) string {
 	}
 }
 
-// withoutValue returns what the schema or a rule says. A rule that failed while it was evaluated may have quoted a value before its own
+// withoutValue returns the text of the schema or of a rule. A rule that failed during evaluation may have quoted a value before its own
 // text.
 func withoutValue(detail string) string {
 	for _, end := range []string{" evaluating rule: ", " for rule: "} {

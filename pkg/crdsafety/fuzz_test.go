@@ -11,8 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// FuzzDefinitions: whatever two definitions and an object say, there is an answer, it is the same again, its rules are known and its
-// message fits. Both definitions come from others.
+// FuzzDefinitions: whatever two definitions and an object contain, there is a result, it is reproducible, its rules are known and its
+// message fits. Both definitions are untrusted.
 func FuzzDefinitions(f *testing.F) {
 	spec := func(schema string) string {
 		return `{"metadata":{"name":"a"},"spec":{"group":"g","names":{"kind":"K"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":` + schema + `}}]}}`

@@ -8,16 +8,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// TestUnknownFieldsAndMaps: what a schema keeps without naming it.
+// TestUnknownFieldsAndMaps: fields that a schema keeps without naming them.
 func TestUnknownFieldsAndMaps(t *testing.T) {
 	const keeps = "x-kubernetes-preserve-unknown-fields: true"
 	for _, test := range []struct {
 		name, before, after string
 		forward, backward   []string
 	}{
-		{"to keep unknown fields is free, to stop it is not", "{type: object}", "{type: object, " + keeps + "}",
+		{"keeping unknown fields is free, no longer keeping them is not", "{type: object}", "{type: object, " + keeps + "}",
 			nil, []string{"PreserveUnknownFieldsRemoved: v1 spec: "}},
-		{"what stops keeping unknown fields is one finding, whatever it names now", "{type: object, " + keeps + "}",
+		{"no longer keeping unknown fields is one finding, whatever the schema names now", "{type: object, " + keeps + "}",
 			"{type: object, properties: {a: {type: string}}}", []string{"PreserveUnknownFieldsRemoved: v1 spec: "},
 			[]string{"TypeChanged: v1 spec.a: "}},
 		{"a field that may hold anything already may not get a type", "{type: object, " + keeps + "}",
@@ -38,16 +38,16 @@ func TestUnknownFieldsAndMaps(t *testing.T) {
 		{"a map of anything may not get a type", "{type: object, additionalProperties: true}",
 			"{type: object, additionalProperties: {type: string}}",
 			[]string{"TypeChanged: v1 spec.*: "}, []string{"TypeChanged: v1 spec.*: "}},
-		{"a map of anything drops what its values hold, so it keeps less than preserve-unknown-fields",
+		{"a map of anything drops the content of its values, so it keeps less than preserve-unknown-fields",
 			"{type: object, " + keeps + "}", "{type: object, additionalProperties: true}",
 			[]string{"PreserveUnknownFieldsRemoved: v1 spec: "}, nil},
 		{"a map that keeps unknown fields may not type them", "{type: object, " + keeps + "}",
 			"{type: object, " + keeps + ", additionalProperties: {type: string}}",
 			[]string{"TypeChanged: v1 spec.*: "}, []string{"TypeChanged: v1 spec.*: "}},
-		{"a new field with a default may not meet a limit on fields", "{type: object, maxProperties: 1, properties: {a: {type: string}}}",
+		{"a new field with a default may not conflict with a limit on fields", "{type: object, maxProperties: 1, properties: {a: {type: string}}}",
 			"{type: object, maxProperties: 1, properties: {a: {type: string}, b: {type: string, default: c}}}",
 			[]string{"UnknownChange: v1 spec.b: "}, []string{"FieldRemoved: v1 spec.b: "}},
-		{"metadata of an embedded resource is there without a word",
+		{"metadata of an embedded resource is implicit",
 			"{type: object, x-kubernetes-embedded-resource: true, " + keeps + "}",
 			"{type: object, x-kubernetes-embedded-resource: true, " + keeps + ", required: [apiVersion, kind, metadata]," +
 				" properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}}}", nil, nil},
@@ -55,7 +55,7 @@ func TestUnknownFieldsAndMaps(t *testing.T) {
 			"{type: object, x-kubernetes-embedded-resource: true, " + keeps + "}",
 			"{type: object, x-kubernetes-embedded-resource: true, " + keeps + ", properties: {metadata: {type: object, properties: {name: {type: string, maxLength: 1}}}}}",
 			[]string{"BoundNarrowed: v1 spec.metadata.name: "}, nil},
-		{"to become an embedded resource fails closed", "{type: object, " + keeps + "}",
+		{"becoming an embedded resource fails closed", "{type: object, " + keeps + "}",
 			"{type: object, x-kubernetes-embedded-resource: true, " + keeps + "}",
 			[]string{"UnknownChange: v1 spec: "}, []string{"UnknownChange: v1 spec: "}},
 	} {
@@ -71,7 +71,7 @@ func TestUnknownFieldsAndMaps(t *testing.T) {
 	}
 }
 
-// TestRoot: apiVersion, kind and metadata are there whether a schema names them or not.
+// TestRoot: apiVersion, kind and metadata exist whether or not a schema names them.
 func TestRoot(t *testing.T) {
 	schema := func(root string) string {
 		return "{metadata: {name: a}, spec: {group: g, scope: Cluster, names: {plural: p, kind: K}, versions: [{name: v1, served: true, storage: true" + root + "}]}}"
@@ -83,7 +83,7 @@ func TestRoot(t *testing.T) {
 	}{
 		{"they may be named", bare, ", schema: {openAPIV3Schema: {type: object, required: [metadata, kind, apiVersion], properties:" +
 			" {apiVersion: {type: string}, kind: {type: string, description: a}, metadata: {type: object}}}}", nil},
-		{"they need not be named any more", ", schema: {openAPIV3Schema: {type: object, properties: {apiVersion: {type: string}}}}", bare, nil},
+		{"they may no longer be named", ", schema: {openAPIV3Schema: {type: object, properties: {apiVersion: {type: string}}}}", bare, nil},
 		{"a name may not get a bound", bare,
 			", schema: {openAPIV3Schema: {type: object, properties: {metadata: {type: object, properties: {name: {type: string, maxLength: 9}}}}}}",
 			[]string{"BoundNarrowed: v1 metadata.name: "}},

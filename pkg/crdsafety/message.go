@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// namedPlaces is how many places a message names for each rule. More do not help to decide.
+	// namedPlaces bounds the places that a message names for each rule. More do not help to decide.
 	namedPlaces = 3
-	// placeBytes and nameBytes bound the parts of a message, messageBytes the whole, whatever a definition says.
+	// placeBytes and nameBytes bound the parts of a message, messageBytes the whole, whatever a definition contains.
 	placeBytes   = 640
 	nameBytes    = 253
 	messageBytes = 8 << 10
-	// quotedBytes bounds what is quoted of a definition in one finding.
+	// quotedBytes bounds each quotation from a definition in a finding.
 	quotedBytes = 80
 )
 
-// Message returns what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
+// Message describes what is wrong with the change of definitions, and what to do. It is below 8 KiB, and empty when there is no finding.
 //
-//  1. The rules to allow come first: what shows the message may cut it.
+//  1. The rules to allow come first, because a program that shows the message may truncate it.
 //  2. The findings follow as [Describe] lists them.
 func Message(findings []Finding) string {
 	if len(findings) == 0 {
@@ -44,7 +44,7 @@ func Describe(findings []Finding) string {
 	return excerpt.Cut(strings.Join(groups, ". "), messageBytes)
 }
 
-// places names the first places of one rule. What all of them say is said once.
+// places lists the first places of one rule. A message that they all share is included once.
 func places(of []Finding, several bool) string {
 	named := of[:min(len(of), namedPlaces)]
 	once := !slices.ContainsFunc(named, func(f Finding) bool { return f.Message != named[0].Message })
@@ -75,12 +75,12 @@ func (f Finding) place(several bool) string {
 	return joined(" ", definition, f.Version, f.Path)
 }
 
-// joined leaves out what is empty.
+// joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }
 
-// definitionsOf names the definition, or says how many there are.
+// definitionsOf returns the name of the definition, or the number of definitions when there are several.
 func definitionsOf(findings []Finding) (text string, several bool) {
 	names := map[string]bool{}
 	for _, finding := range findings {
@@ -95,7 +95,7 @@ func definitionsOf(findings []Finding) (text string, several bool) {
 	return "", false
 }
 
-// String is "Rule: version path: message", without what is empty.
+// String returns "Rule: version path: message", without empty parts.
 func (f Finding) String() string {
 	where := strings.TrimSpace(f.Version + " " + f.Path)
 	if where == "" {
@@ -104,15 +104,15 @@ func (f Finding) String() string {
 	return f.Rule + ": " + where + ": " + f.Message
 }
 
-// broken lists the rules of the findings once each, in the order of [Rules]. A finding with a rule that this package does not know
-// cannot be allowed by name, so it is not offered.
+// broken lists the rules of the findings once each, in the order of [Rules]. A finding whose rule is unknown to this package cannot be
+// allowed by name, so it is not offered.
 func broken(findings []Finding) []string {
 	return slices.DeleteFunc(Rules(), func(rule string) bool {
 		return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == rule })
 	})
 }
 
-// rulesOf returns those of broken, and the unknown ones behind them.
+// rulesOf returns those of broken, followed by the unknown ones.
 func rulesOf(findings []Finding) []string {
 	named := broken(findings)
 	for _, finding := range findings {
@@ -123,5 +123,5 @@ func rulesOf(findings []Finding) []string {
 	return named
 }
 
-// quoted returns a text of a definition as a message repeats it.
+// quoted shortens a text of a definition for a message.
 func quoted(text string) string { return excerpt.Cut(text, quotedBytes) }

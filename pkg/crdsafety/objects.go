@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// CompareAll compares the definitions that two contents both have, such as two versions of a module: what it finds is refused in a cluster
-// that has the first and gets the second, unless what exists there clears it.
+// CompareAll compares the definitions that two contents have in common, such as two versions of a module. Its findings are refused in a
+// cluster that has the first and receives the second, unless the objects in that cluster clear them.
 func CompareAll(before, after []*unstructured.Unstructured) (findings []Finding) {
 	old := map[string]*unstructured.Unstructured{}
 	for _, object := range before {
@@ -45,7 +45,7 @@ func typed(object *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDe
 	return definition, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition)
 }
 
-// RefusedWhere returns which clusters refuse a change, for the end of a sentence: findings about values count only where objects exist.
+// RefusedWhere returns which clusters refuse a change, as the end of a sentence: findings about values count only where objects exist.
 func RefusedWhere(findings []Finding) string {
 	for _, finding := range findings {
 		if !finding.Values {

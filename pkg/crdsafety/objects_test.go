@@ -14,7 +14,7 @@ import (
 
 type objects = []*unstructured.Unstructured
 
-// object returns a definition as the content of a module has it.
+// object returns a definition in the form in which a module contains it.
 func object(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) *unstructured.Unstructured {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(definition)
@@ -44,14 +44,14 @@ func TestCompareAll(t *testing.T) {
 		rules         []string
 		where         string
 	}{
-		"what stays as it is has no findings": {objects{text}, objects{text}, nil, anyObject},
+		"an unchanged definition has no findings": {objects{text}, objects{text}, nil, anyObject},
 		"a changed schema matters where objects exist": {objects{configMap, text}, objects{number, configMap},
 			[]string{crdsafety.TypeChanged}, anyObject},
 		"a changed scope matters everywhere": {objects{text}, objects{scoped},
 			[]string{crdsafety.ScopeChanged, crdsafety.TypeChanged}, everywhere},
-		"a definition that is new cannot break objects": {objects{text}, objects{renamed}, nil, anyObject},
-		"an object of another kind is no definition":    {objects{configMap}, objects{number}, nil, anyObject},
-		"what cannot be read may break everything":      {objects{text}, objects{broken}, []string{crdsafety.UnknownChange}, everywhere},
+		"a new definition cannot break objects":         {objects{text}, objects{renamed}, nil, anyObject},
+		"an object of another kind is not a definition": {objects{configMap}, objects{number}, nil, anyObject},
+		"an unreadable definition may break everything": {objects{text}, objects{broken}, []string{crdsafety.UnknownChange}, everywhere},
 	} {
 		t.Run(name, func(t *testing.T) {
 			findings := crdsafety.CompareAll(c.before, c.after)

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
-// enum reports values that are no longer accepted. More values, or no enum at all, is free.
+// enum reports values that are no longer accepted. Adding values, or removing the enum, is free.
 func (c *comparison) enum(path string, before, after *fieldSchema) {
 	switch {
 	case len(after.Enum) == 0:
@@ -30,7 +30,7 @@ func (c *comparison) enum(path string, before, after *fieldSchema) {
 	}
 }
 
-// validations reports rules that the old schema does not have word for word. Their messages are free.
+// validations reports rules that the old schema does not contain word for word. Changes of their messages are free.
 func (c *comparison) validations(path string, before, after *fieldSchema) {
 	gone := unmatched(before.XValidations, after.XValidations)
 	for _, rule := range unmatched(after.XValidations, before.XValidations) {
@@ -39,7 +39,7 @@ func (c *comparison) validations(path string, before, after *fieldSchema) {
 	}
 }
 
-// unmatched returns the rules that others do not have word for word.
+// unmatched returns the rules that others do not contain word for word.
 func unmatched(rules, others []apiextensionsv1.ValidationRule) (found []apiextensionsv1.ValidationRule) {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(others, func(other apiextensionsv1.ValidationRule) bool {
@@ -51,7 +51,7 @@ func unmatched(rules, others []apiextensionsv1.ValidationRule) (found []apiexten
 	return found
 }
 
-// closest returns the rule that begins most like a text; empty when there is none.
+// closest returns the rule that shares the longest beginning with a text; empty when there is none.
 func closest(text string, rules []apiextensionsv1.ValidationRule) (found string) {
 	for _, rule := range rules {
 		if excerpt.Shared(text, rule.Rule) > excerpt.Shared(text, found) {
@@ -63,8 +63,8 @@ func closest(text string, rules []apiextensionsv1.ValidationRule) (found string)
 
 func isTrue(flag *bool) bool { return flag != nil && *flag }
 
-// combinations reports any change within allOf, anyOf, oneOf and not: whether one accepts what another did is not decided here. Without
-// the combination more is accepted, which is free.
+// combinations reports any change within allOf, anyOf, oneOf and not: whether the new combination accepts everything that the old one
+// accepted is not decided here. Removing a combination accepts more, which is free.
 func (c *comparison) combinations(path string, before, after *fieldSchema) {
 	for _, combination := range []struct {
 		name        string
@@ -82,7 +82,7 @@ func (c *comparison) combinations(path string, before, after *fieldSchema) {
 	}
 }
 
-// anyOf leaves out the form in which generators repeat what int-or-string says already.
+// anyOf leaves out the form in which generators repeat the meaning of int-or-string.
 func anyOf(schema *fieldSchema) []fieldSchema {
 	if schema.XIntOrString && same(schema.AnyOf, []fieldSchema{{Type: "integer"}, {Type: "string"}}) {
 		return nil
@@ -90,8 +90,8 @@ func anyOf(schema *fieldSchema) []fieldSchema {
 	return schema.AnyOf
 }
 
-// defaults reports a default that a field gets, loses or changes: objects that leave the field out mean something else then. Whether there
-// are any, only the objects tell: see [Evidence].
+// defaults reports a default that a field gets, loses or changes: objects that omit the field then mean something else. Only the objects
+// show whether there are any: see [Evidence].
 func (c *comparison) defaults(path string, before, after *fieldSchema) {
 	switch {
 	case same(before.Default, after.Default):
@@ -104,7 +104,7 @@ func (c *comparison) defaults(path string, before, after *fieldSchema) {
 	}
 }
 
-// merging reports what decides how server-side apply merges a list or a map, and which lists it refuses for duplicates.
+// merging reports changes to how server-side apply merges a list or a map, and which lists it refuses for duplicates.
 func (c *comparison) merging(path string, before, after *fieldSchema) {
 	var differ []string
 	if old, changed := text(before.XListType, "atomic"), text(after.XListType, "atomic"); old != changed {

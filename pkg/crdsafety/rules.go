@@ -6,7 +6,7 @@ import "slices"
 const (
 	// ScopeChanged: the kind moves between namespaced and cluster-scoped.
 	ScopeChanged = "ScopeChanged"
-	// NamesChanged: group, plural, singular, kind or list kind is another one, or a short name is gone.
+	// NamesChanged: group, plural, singular, kind or list kind changed, or a short name is gone.
 	NamesChanged = "NamesChanged"
 	// StoredVersionRemoved: a version is gone in which objects may be stored.
 	StoredVersionRemoved = "StoredVersionRemoved"
@@ -47,7 +47,7 @@ var rules = []string{
 // Rules lists the names of all rules, for messages and documents.
 func Rules() []string { return slices.Clone(rules) }
 
-// Known reports whether there is a rule of that name. Case counts.
+// Known reports whether there is a rule of that name. Names are case-sensitive.
 func Known(rule string) bool { return slices.Contains(rules, rule) }
 
 // Finding is one thing that a change of a definition breaks.
@@ -60,13 +60,13 @@ type Finding struct {
 	Version string
 	// Path of the field, such as spec.rules[*].name or spec.labels.* (the values of a map); empty for the whole object.
 	Path string
-	// Message says what happens, in one clause.
+	// Message describes what happens, in one clause.
 	Message string
 	// Values reports whether the finding is about values in objects. Without an object it breaks nothing: see [Evidence.Weigh].
 	Values bool
 }
 
-// Refuse returns the findings whose rule is not allowed, in their order. Names that are no rule allow nothing: ask [Known].
+// Refuse returns the findings whose rule is not allowed, in their order. A name that is not a rule allows nothing: check with [Known].
 func Refuse(findings []Finding, allowed []string) (left []Finding) {
 	for _, finding := range findings {
 		if !slices.Contains(allowed, finding.Rule) {

@@ -20,7 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// TestRuleNames: the API takes only names of this form, and every constant is a rule.
+// TestRuleNames: the API accepts only names of this form, and every constant is a rule.
 func TestRuleNames(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestMessage(t *testing.T) {
 		}, "the change of CustomResourceDefinition widgets.example.com is not safe; publish a version that changes it compatibly, or allow it" +
 			" by name in allowCRDChanges: ScopeChanged, TypeChanged. What runs is kept. ScopeChanged (1): the scope changes from Namespaced to" +
 			" Cluster. TypeChanged (1): v1 spec.a: the type changes from string to integer"},
-		{"a rule is counted over all definitions, and what is the same is said once", []crdsafety.Finding{
+		{"a rule is counted over all definitions, and a shared message appears once", []crdsafety.Finding{
 			at(crdsafety.FieldRemoved, "a", "spec.a", gone), at(crdsafety.FieldRemoved, "a", "spec.b", gone),
 			at(crdsafety.EnumNarrowed, "a", "spec.c", "no longer accepted: x"), at(crdsafety.FieldRemoved, "b", "spec.d", gone),
 			at(crdsafety.EnumNarrowed, "b", "spec.e", "no longer accepted: y"), at(crdsafety.FieldRemoved, "b", "spec.f", gone),
@@ -114,7 +114,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// TestMessageIsCut: whatever the definitions say, the rules to allow are in what a status keeps.
+// TestMessageIsCut: whatever the definitions contain, the rules to allow are in the part that a status keeps.
 func TestMessageIsCut(t *testing.T) {
 	var huge []crdsafety.Finding
 	for i, rule := range slices.Repeat(crdsafety.Rules(), 100) {
@@ -131,10 +131,11 @@ func TestMessageIsCut(t *testing.T) {
 	}
 }
 
-// TestRules_EveryKeywordIsJudged: whatever a schema can say is free on purpose or changes with a finding, in one direction at least.
+// TestRules_EveryKeywordIsJudged: every keyword of a schema is either free on purpose or its change is a finding, at least in one
+// direction.
 func TestRules_EveryKeywordIsJudged(t *testing.T) {
 	free := []string{"Description", "Title", "ExternalDocs", "Example"}
-	// These say nothing alone.
+	// These have no meaning alone.
 	with := map[string]apiextensionsv1.JSONSchemaProps{
 		"ExclusiveMaximum": {Maximum: new(1.0)}, "ExclusiveMinimum": {Minimum: new(1.0)},
 	}
@@ -154,7 +155,7 @@ func TestRules_EveryKeywordIsJudged(t *testing.T) {
 	}
 }
 
-// fill sets a value to something that is not its zero.
+// fill sets a value to something other than its zero value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	if v.Type() == reflect.TypeFor[apiextensionsv1.JSON]() {

@@ -9,16 +9,16 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// A fieldSchema is the schema of one field, of the items of a list or of the values of a map.
+// fieldSchema is the schema of one field, of the items of a list or of the values of a map.
 type fieldSchema = apiextensionsv1.JSONSchemaProps
 
 // schema compares the schemas of one field.
 //
-//  1. Another type is one finding, and nothing below it is compared: the rest follows from it.
-//  2. What restricts the value itself: null, enum, bounds, rules, combinations of schemas.
-//  3. What is done with it: default, merging of lists and maps.
-//  4. What lies below it: fields, values of a map, items of a list.
-//  5. Whatever none of these looked at must be equal.
+//  1. A changed type is one finding, and nothing below it is compared: the rest follows from it.
+//  2. Then restrictions of the value itself: null, enum, bounds, rules, combinations of schemas.
+//  3. Then its handling: default, merging of lists and maps.
+//  4. Then its parts: fields, values of a map, items of a list.
+//  5. Everything that none of these compared must be equal.
 func (c *comparison) schema(path string, before, after *fieldSchema) {
 	if old, changed := typeOf(before), typeOf(after); old != changed {
 		c.changef(TypeChanged, path, "the type changes from %s to %s", old, changed)
@@ -42,7 +42,7 @@ func (c *comparison) schema(path string, before, after *fieldSchema) {
 	c.remainder(path, before, after)
 }
 
-// typeOf returns the type in a word that users know.
+// typeOf returns the type in a word that is familiar to users.
 func typeOf(schema *fieldSchema) string {
 	switch {
 	case schema.XIntOrString:
@@ -53,7 +53,7 @@ func typeOf(schema *fieldSchema) string {
 	return schema.Type
 }
 
-// required reports names that an object must now have. A field with a default is no finding: it is filled in on reading.
+// required reports fields that an object must now have. A field with a default is no finding: it is filled in on reading.
 func (c *comparison) required(path string, before, after *fieldSchema) {
 	for _, name := range after.Required {
 		if slices.Contains(before.Required, name) {
@@ -68,12 +68,12 @@ func (c *comparison) required(path string, before, after *fieldSchema) {
 
 // members compares the fields of an object and the values of a map.
 //
-//  1. When unknown fields are no longer kept, that is the finding about all of them; only what the old schema names is compared.
+//  1. When unknown fields are no longer kept, that is the one finding for all of them; only fields that the old schema names are compared.
 //  2. A field that the new schema neither names nor keeps is gone.
 //  3. A field that the old schema did not keep cannot be in any object, so it is free.
-//     A default puts it into all of them, though, so it must not meet restrictions that look at which fields there are.
-//  4. Every other one is compared, also when it was a value of a map before, or anything.
-//     A field that every object had to have has no use for the default that it gets.
+//     A default adds it to all of them, though, so it must not conflict with restrictions on which fields there may be.
+//  4. Every other field is compared, even if it was a value of a map before, or anything.
+//     A field that every object had to have has no use for a new default.
 func (c *comparison) members(path string, before, after *fieldSchema) {
 	if preserves(before) && !preserves(after) {
 		c.addf(PreserveUnknownFieldsRemoved, path, "fields that the schema does not name are dropped at the next write")
@@ -118,13 +118,13 @@ func withoutDefault(schema *fieldSchema) *fieldSchema {
 	return &bare
 }
 
-// looksAtFields reports whether a schema restricts which fields there may be at the same time.
+// looksAtFields reports whether a schema restricts which fields may be present together.
 func looksAtFields(schema *fieldSchema) bool {
 	return schema.MaxProperties != nil || len(schema.Enum) > 0 || schema.Not != nil ||
 		len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
 }
 
-// member returns what a schema says of a field; nil when it drops it.
+// member returns the schema of a field; nil when the field is dropped.
 func member(schema *fieldSchema, name string) *fieldSchema {
 	if field, found := schema.Properties[name]; found {
 		return &field
@@ -132,7 +132,7 @@ func member(schema *fieldSchema, name string) *fieldSchema {
 	return others(schema)
 }
 
-// others returns what a schema says of fields that it does not name; nil when it drops them.
+// others returns the schema of fields that the given schema does not name; nil when it drops them.
 func others(schema *fieldSchema) *fieldSchema {
 	switch additional := schema.AdditionalProperties; {
 	case additional != nil && additional.Schema != nil:
@@ -149,7 +149,7 @@ func preserves(schema *fieldSchema) bool {
 	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }
 
-// items compares what a list holds. Only the form that definitions may have is looked into: one schema for all.
+// items compares the items of a list. It handles only the form that definitions may have: one schema for all items.
 func (c *comparison) items(path string, before, after *fieldSchema) {
 	old, changed := itemsOf(before), itemsOf(after)
 	switch {
@@ -161,7 +161,7 @@ func (c *comparison) items(path string, before, after *fieldSchema) {
 	}
 }
 
-// itemsOf returns the schema of the items. A list that keeps unknown fields keeps those of its items, as the API server does it.
+// itemsOf returns the schema of the items. A list that keeps unknown fields also keeps those of its items, as in the API server.
 func itemsOf(schema *fieldSchema) *fieldSchema {
 	if schema.Items == nil || schema.Items.Schema == nil {
 		return nil
@@ -173,7 +173,7 @@ func itemsOf(schema *fieldSchema) *fieldSchema {
 	return &items
 }
 
-// plain are field names that need no quotes in a path.
+// plain matches field names that need no quotes in a path.
 var plain = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
 func child(path, name string) string {

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestCompareIsSound: what the old definition accepts, the new one accepts, when Compare found nothing, and an object means what it meant,
-// when it clears what was found about defaults. The API server's own validation, defaulting and pruning are the judge. Schemas, the change
-// and the object are drawn from bytes.
+// TestCompareIsSound: when Compare finds nothing, the new definition accepts every object that the old one accepts, and an object that
+// clears the findings about defaults keeps its meaning. The reference is the API server's own validation, defaulting and pruning. Schemas,
+// the change and the object are drawn from bytes.
 func TestCompareIsSound(t *testing.T) {
 	source := rand.New(rand.NewPCG(1, 2))
 	judged, weighed := 0, 0
@@ -50,8 +50,8 @@ func FuzzCompareIsSound(f *testing.F) {
 	})
 }
 
-// judge reports whether there was anything to judge: definitions that are valid and differ, an object that the old one takes, and a change
-// without findings, or with findings that the object clears.
+// judge reports whether there was anything to judge: definitions that are valid and differ, an object that the old one accepts, and a
+// change without findings, or with findings that the object clears.
 func judge(t *testing.T, data []byte) (judged, cleared bool) {
 	d := &draw{data: data}
 	old := d.schema(0)
@@ -85,15 +85,15 @@ func judge(t *testing.T, data []byte) (judged, cleared bool) {
 		return true, false
 	}
 	means := is.asRead(stored, "v1", is.versions["v1"])
-	pruning.Prune(means, was.versions["v1"].structural, true) // without the fields that are new
+	pruning.Prune(means, was.versions["v1"].structural, true) // without the new fields
 	if !same(means, stored.Object) {
 		t.Fatalf("no default counts, and yet the object means %s\nbefore %s\nafter  %s\nobject %s", encoded(means), encoded(before), encoded(after), encoded(stored))
 	}
 	return true, true
 }
 
-// defaultsFit reports whether the API server would take the defaults. It does not look below additionalProperties; a bad one there is as
-// bad.
+// defaultsFit reports whether the API server would accept the defaults. The API server does not look below additionalProperties, but an
+// invalid default there is just as bad.
 func defaultsFit(v *Validator) bool {
 	fit := true
 	visitor := structuralschema.Visitor{Structural: func(s *structuralschema.Structural) bool {
@@ -113,7 +113,7 @@ func encoded(value any) string {
 	return string(data)
 }
 
-// draw makes decisions from bytes; when they are used up, always the first.
+// draw makes decisions from bytes; when the bytes are used up, always the first.
 type draw struct{ data []byte }
 
 func (d *draw) next(n int) int {
@@ -169,7 +169,7 @@ func (d *draw) schema(depth int) fieldSchema {
 	return s
 }
 
-// restrict changes one keyword; often it is one of another type, which says nothing.
+// restrict changes one keyword, often one of another type, which has no effect.
 func (d *draw) restrict(s *fieldSchema) {
 	scalar := []string{`"a"`, `""`, `1`, `2`, `true`, `0.5`, `{}`, `[]`, `null`, `{"a":1}`}
 	switch d.next(26) {
@@ -199,7 +199,7 @@ func (d *draw) restrict(s *fieldSchema) {
 		s.Nullable = !s.Nullable
 	case 12:
 		if s.XIntOrString {
-			scalar = scalar[:3] // the check of defaults takes any scalar here, the check of objects does not
+			scalar = scalar[:3] // the check of defaults accepts any scalar here, the check of objects does not
 		}
 		s.Default = &apiextensionsv1.JSON{Raw: []byte(scalar[d.next(len(scalar))])}
 	case 13:
@@ -269,7 +269,7 @@ func (d *draw) change(s *fieldSchema, depth int) {
 	}
 }
 
-// value is often one that fits.
+// value returns a value that often fits.
 func (d *draw) value(s fieldSchema, depth int) any {
 	if depth > 4 || d.chance(16) {
 		return []any{nil, "a", int64(1), true, map[string]any{"a": int64(1)}, []any{"a"}}[d.next(6)]

@@ -20,27 +20,27 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
-// objectFindings is how many findings one object gets. More say nothing new, and there may be thousands of objects.
+// objectFindings bounds the findings for one object. More add nothing, and there may be thousands of objects.
 const objectFindings = 10
 
-// Validator says whether objects that exist fit a new definition. It may be used by several goroutines at once.
+// Validator checks whether existing objects fit a new definition. Several goroutines may use it at once.
 type Validator struct {
 	name     string // of the definition
 	kind     schema.GroupKind
 	versions map[string]*versionSchema
 	storage  string
 	converts bool // by a webhook
-	keeps    bool // fields that no schema names, spec.preserveUnknownFields
+	keeps    bool // keeps fields that no schema names: spec.preserveUnknownFields
 }
 
-// versionSchema is what the API server makes of the schema of one version.
+// versionSchema holds the API server's representations of the schema of one version.
 type versionSchema struct {
 	structural *structuralschema.Structural // nil when everything is accepted
 	openAPI    validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// NewValidator prepares the schemas of a definition. The error says which of them the API server would not take.
+// NewValidator prepares the schemas of a definition. The error names the schema that the API server would not accept.
 func NewValidator(after *apiextensionsv1.CustomResourceDefinition) (*Validator, error) {
 	spec := &after.Spec
 	v := &Validator{
@@ -92,7 +92,7 @@ func prepare(version *apiextensionsv1.CustomResourceValidation) (*versionSchema,
 	return &versionSchema{structural, openAPI, cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// silence drops the expressions that write the message of a rule: they may repeat a value of the object.
+// silence drops the expressions that produce the message of a rule: they may repeat a value of the object.
 func silence(structural *structuralschema.Structural) {
 	visitor := structuralschema.Visitor{
 		Structural: func(s *structuralschema.Structural) bool {
@@ -111,15 +111,16 @@ func silence(structural *structuralschema.Structural) {
 	visitor.Visit(structural)
 }
 
-// Validate returns why an object that exists does not fit; nothing when it does. The object is not changed, and no value of it is quoted.
+// Validate returns why an existing object does not fit; nothing when it does. The object is not changed, and no value of it is quoted.
 //
-//  1. It is judged in the version that it was read in. When that is gone and nothing converts, it is judged in the storage version: the
-//     API server only changes apiVersion then. When a webhook would have to convert it, the result is unknown, which is a finding.
-//  2. As the API server does on reading, unknown fields are dropped and defaults filled in first.
-//  3. Schema, embedded resources and lists are checked, then the rules, which trust that the schema holds. Rules about transitions are
-//     not asked: nothing changes in the object.
+//  1. The object is judged in the version in which it was read. When that version is gone and nothing converts, it is judged in the
+//     storage version: the API server only changes apiVersion then. When a webhook would have to convert it, the result is unknown, which
+//     is a finding.
+//  2. As in the API server on reading, unknown fields are dropped and defaults filled in first.
+//  3. Schema, embedded resources and lists are checked, then the rules, which require that the schema holds. Transition rules are
+//     skipped: nothing changes in the object.
 //
-// At most 10 findings are returned. A Validator of the old definition tells whether an object was invalid before.
+// At most 10 findings are returned. A Validator of the old definition shows whether an object was already invalid.
 func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding) {
 	if obj == nil {
 		return nil
@@ -133,7 +134,7 @@ func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding
 		}
 	}
 	defer func() {
-		if recover() != nil { // the libraries trust that it holds JSON
+		if recover() != nil { // the libraries assume that it holds JSON
 			report("", "cannot be read")
 		}
 	}()
@@ -156,7 +157,7 @@ func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding
 	return findings
 }
 
-// asRead returns the object as the API server would hand it out with the new definition.
+// asRead returns the object as the API server would serve it with the new definition.
 func (v *Validator) asRead(obj *unstructured.Unstructured, version string, judged *versionSchema) map[string]any {
 	read := obj.DeepCopy()
 	read.SetGroupVersionKind(v.kind.WithVersion(version))
@@ -177,7 +178,7 @@ func (v *Validator) problems(judged *versionSchema, object map[string]any) []pro
 	}
 	errs := validation.ValidateCustomResource(nil, object, judged.openAPI)
 	for _, err := range objectmeta.Validate(endless{}, nil, object, judged.structural, false) {
-		err.Detail = "this is no valid part of an embedded resource" // theirs quotes the value
+		err.Detail = "this is no valid part of an embedded resource" // the library's text quotes the value
 		errs = append(errs, err)
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, judged.structural, object)...)
@@ -187,7 +188,7 @@ func (v *Validator) problems(judged *versionSchema, object map[string]any) []pro
 	return explain(errs)
 }
 
-// nameOf is kind, namespace and name.
+// nameOf returns kind, namespace and name.
 func nameOf(obj *unstructured.Unstructured) string {
 	name := obj.GetName()
 	if obj.GetNamespace() != "" {
@@ -196,7 +197,7 @@ func nameOf(obj *unstructured.Unstructured) string {
 	return quoted(obj.GetKind()) + " " + excerpt.Cut(name, 2*nameBytes)
 }
 
-// endless is the context that the libraries ask for. Nothing here waits and rules have a budget, so it never ends.
+// endless is the context that the libraries require. Nothing here waits and rules have a budget, so it never ends.
 type endless struct{}
 
 func (endless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }

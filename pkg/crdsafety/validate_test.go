@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 )
 
-// widget reads an object with the numbers that a cluster's client makes of it.
+// widget reads an object with numbers as a cluster's client decodes them.
 func widget(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -34,7 +34,7 @@ func TestValidate(t *testing.T) {
 		{"a field that a default fills in is not missing", "{type: object, required: [a], properties: {a: {type: string, default: b}}}", "{}", nil},
 		{"a default must fit itself", "{type: object, properties: {a: {type: string, default: b, maxLength: 0}}}", "{}",
 			[]string{"v1 spec.a: has a value that is refused: may not be more than 0 bytes"}},
-		{"a field that no one knows is dropped first", "{type: object, maxProperties: 1, properties: {a: {type: string}}}", "{a: b, c: d}", nil},
+		{"an unknown field is dropped first", "{type: object, maxProperties: 1, properties: {a: {type: string}}}", "{a: b, c: d}", nil},
 		{"a field that is kept counts", "{type: object, maxProperties: 1, x-kubernetes-preserve-unknown-fields: true}", "{a: b, c: d}",
 			[]string{"v1 spec: has a value that is refused: must have at most 1 item"}},
 		{"null is dropped where it is not accepted", "{type: object, properties: {a: {type: string}}}", "{a: null}", nil},
@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 			"{a: 'hunter2: must be of type x'}", []string{"v1 spec.a: has a value that must be of type date"}},
 		{"another format does not quote the value", "{type: object, properties: {a: {type: string, format: ipv4}}}", "{a: hunter2}",
 			[]string{"v1 spec.a: has a value that must be of type ipv4"}},
-		{"an enum names what it takes", "{type: object, properties: {a: {type: string, enum: [b, c]}}}", "{a: hunter2}",
+		{"an enum names the accepted values", "{type: object, properties: {a: {type: string, enum: [b, c]}}}", "{a: hunter2}",
 			[]string{`v1 spec.a: has a value that is refused: supported values: "b", "c"`}},
 		{"a pattern", "{type: object, properties: {a: {type: string, pattern: '^b$'}}}", "{a: hunter2}",
 			[]string{"v1 spec.a: has a value that is refused: should match '^b$'"}},
@@ -60,7 +60,7 @@ func TestValidate(t *testing.T) {
 				"v1 spec.a: lacks the field"}},
 		{"an embedded resource", "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}", "{apiVersion: a/b/hunter2, kind: B}",
 			[]string{"v1 spec.apiVersion: has a value that is refused: this is no valid part of an embedded resource"}},
-		{"a rule says its own message", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.a != 'hunter2', message: a is taken}]}", "{a: hunter2}",
+		{"a rule has its own message", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.a != 'hunter2', message: a is taken}]}", "{a: hunter2}",
 			[]string{"v1 spec: has a value that is refused: a is taken"}},
 		{"a rule without a message is quoted", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.a == 'b'}]}", "{a: hunter2}",
 			[]string{"v1 spec: has a value that is refused: failed rule: self.a == 'b'"}},
@@ -71,8 +71,8 @@ func TestValidate(t *testing.T) {
 			[]string{"v1 spec.a[0][x]: has a value that is refused: c"}},
 		{"a rule that fails does not quote a value", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: int(self.a) == 1}]}", "{a: hunter2}",
 			[]string{"v1 spec: has a value that is refused: a rule cannot be evaluated: int(self.a) == 1"}},
-		{"a rule about transitions is not asked", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.a != oldSelf.a}]}", "{a: b}", nil},
-		{"rules are asked only of what fits the schema", "{type: object, properties: {a: {type: integer}}, x-kubernetes-validations: [{rule: self.a == 1}]}", "{a: b}",
+		{"a transition rule is skipped", "{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: self.a != oldSelf.a}]}", "{a: b}", nil},
+		{"rules are checked only when the schema holds", "{type: object, properties: {a: {type: integer}}, x-kubernetes-validations: [{rule: self.a == 1}]}", "{a: b}",
 			[]string{"v1 spec.a: has a value that must be of type integer"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestValidateVersions: in which version an object is judged.
+// TestValidateVersions checks in which version an object is judged.
 func TestValidateVersions(t *testing.T) {
 	const crd = `
 metadata: {name: widgets.example.com}
@@ -115,17 +115,17 @@ spec:
   - {name: v3}
 `
 	for _, test := range []struct{ name, crd, object, want string }{
-		{"in the one that it was read in", crd, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: x}, a: b}", ""},
-		{"in another one that it was read in", crd, "{apiVersion: example.com/v2, kind: Widget, metadata: {name: x}, a: b}",
+		{"in the version in which it was read", crd, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: x}, a: b}", ""},
+		{"in another version in which it was read", crd, "{apiVersion: example.com/v2, kind: Widget, metadata: {name: x}, a: b}",
 			"ObjectInvalid: v2 a: Widget x has a value that must be of type integer"},
-		{"a version without a schema takes everything", crd, "{apiVersion: example.com/v3, kind: Widget, metadata: {name: x}, a: b}", ""},
-		{"in the storage version when its own is gone", crd, "{apiVersion: example.com/v0, kind: Widget, metadata: {name: x}, a: b}",
+		{"a version without a schema accepts everything", crd, "{apiVersion: example.com/v3, kind: Widget, metadata: {name: x}, a: b}", ""},
+		{"in the storage version when its own version is gone", crd, "{apiVersion: example.com/v0, kind: Widget, metadata: {name: x}, a: b}",
 			"ObjectInvalid: v2 a: Widget x has a value that must be of type integer"},
 		{"not at all when a webhook would have to convert it", crd + "  conversion: {strategy: Webhook}\n", "{apiVersion: example.com/v0, kind: Widget, metadata: {name: x}, a: b}",
 			"ObjectInvalid: v0: Widget x cannot be checked: only the webhook of the new definition converts it from this version"},
-		{"another kind is told", crd, "{apiVersion: example.com/v1, kind: Gadget, metadata: {name: x}}", "ObjectInvalid: v1: Gadget x is no Widget.example.com"},
-		{"another group is told", crd, "{apiVersion: v1, kind: Widget, metadata: {name: x}}", "ObjectInvalid: v1: Widget x is no Widget.example.com"},
-		{"fields are kept where the definition says so", crd + "  preserveUnknownFields: true\n", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: x}, a: b, c: d}", ""},
+		{"another kind is reported", crd, "{apiVersion: example.com/v1, kind: Gadget, metadata: {name: x}}", "ObjectInvalid: v1: Gadget x is no Widget.example.com"},
+		{"another group is reported", crd, "{apiVersion: v1, kind: Widget, metadata: {name: x}}", "ObjectInvalid: v1: Widget x is no Widget.example.com"},
+		{"fields are kept where the definition preserves them", crd + "  preserveUnknownFields: true\n", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: x}, a: b, c: d}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v, err := crdsafety.NewValidator(definition(t, test.crd))
@@ -165,7 +165,7 @@ func TestValidateTrustsNothing(t *testing.T) {
 		t.Errorf("got %d findings for one object", len(first))
 	}
 	var group sync.WaitGroup
-	for range 4 { // the same for every caller, and in the same order
+	for range 4 { // the same for every caller, in the same order
 		group.Go(func() {
 			if diff := cmp.Diff(first, v.Validate(many)); diff != "" {
 				t.Error(diff)

@@ -12,8 +12,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// remainder fails closed: what no rule compared, and is not free, must be equal. A field that a later Kubernetes adds to schemas lands
-// here by itself.
+// remainder fails closed: keywords that no rule compared and that are not free must be equal. A keyword that a later Kubernetes adds to
+// schemas is covered automatically.
 func (c *comparison) remainder(path string, before, after *fieldSchema) {
 	before, after = unjudged(before), unjudged(after)
 	if !same(before, after) {
@@ -36,13 +36,13 @@ func keywords(schema *fieldSchema) map[string]json.RawMessage {
 	if err == nil {
 		err = json.Unmarshal(data, &fields)
 	}
-	if err != nil { // it holds JSON that is none
+	if err != nil { // it holds invalid JSON
 		return map[string]json.RawMessage{"the schema": json.RawMessage(err.Error())}
 	}
 	return fields
 }
 
-// unjudged returns a schema without what the rules compare and without what is free.
+// unjudged returns a schema without the keywords that the rules compare and those that are free.
 func unjudged(schema *fieldSchema) *fieldSchema {
 	s := *schema
 	// Free.
@@ -54,7 +54,7 @@ func unjudged(schema *fieldSchema) *fieldSchema {
 	s.MaxItems, s.MinItems, s.MaxProperties, s.MinProperties = nil, nil, nil, nil
 	s.XValidations, s.AllOf, s.AnyOf, s.OneOf, s.Not = nil, nil, nil, nil, nil
 	s.Default, s.XListType, s.XListMapKeys, s.XMapType = nil, nil, nil, nil
-	// What lies below it.
+	// The parts below it.
 	s.Required, s.Properties, s.AdditionalProperties, s.XPreserveUnknownFields = nil, nil, nil, nil
 	if s.Items != nil && len(s.Items.JSONSchemas) == 0 {
 		s.Items = nil
@@ -62,7 +62,7 @@ func unjudged(schema *fieldSchema) *fieldSchema {
 	return &s
 }
 
-// same compares by meaning: order of keys and white space do not count.
+// same compares by meaning: the order of keys and white space do not matter.
 func same(before, after any) bool {
 	old, ok := encode(before)
 	changed, okToo := encode(after)
@@ -72,7 +72,7 @@ func same(before, after any) bool {
 	return reflect.DeepEqual(before, after)
 }
 
-// canonical returns a value as a message writes it, and as two values are compared. What is no JSON stands for itself.
+// canonical returns a value in the form in which messages show it and values are compared. Invalid JSON is returned as it is.
 func canonical(value any) string {
 	if text, ok := encode(value); ok {
 		return text
@@ -86,7 +86,7 @@ func canonical(value any) string {
 	return "?"
 }
 
-// encode writes JSON with sorted keys and without white space. Integers are kept apart that a float64 would make equal.
+// encode writes JSON with sorted keys and without white space. It distinguishes integers that are equal as float64.
 func encode(value any) (text string, ok bool) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -100,7 +100,7 @@ func encode(value any) (text string, ok bool) {
 	return string(data), err == nil
 }
 
-// number writes a bound as JSON does; none is empty.
+// number writes a bound as JSON; "" for none.
 func number(bound any) string {
 	if text := canonical(bound); text != "null" {
 		return text
@@ -108,7 +108,7 @@ func number(bound any) string {
 	return ""
 }
 
-// values lists some values of an enum.
+// values lists the first values of an enum.
 func values(all []apiextensionsv1.JSON) string {
 	const named = 5
 	var texts []string

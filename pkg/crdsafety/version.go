@@ -11,8 +11,8 @@ import (
 //
 //  1. The schemas are compared from the root.
 //  2. Without the status subresource, controllers that write to it fail; the same holds for scale and its paths, on which autoscalers
-//     depend. One that is added is free.
-//  3. A selectable field that is gone breaks who selects by it.
+//     depend. Adding one is free.
+//  3. Removing a selectable field breaks clients that select by it.
 func (c *comparison) servedVersion(before, after *apiextensionsv1.CustomResourceDefinitionVersion) {
 	c.schemas(before, after)
 	c.subresources(before.Subresources, after.Subresources)
@@ -42,8 +42,8 @@ func (c *comparison) subresources(before, after *apiextensionsv1.CustomResourceS
 	}
 }
 
-// root returns the schema of a version as the API server understands it: without one everything is kept, and metadata, apiVersion and kind
-// are there whether the schema names them or not.
+// root returns the schema of a version as the API server interprets it: without a schema everything is kept, and metadata, apiVersion and
+// kind exist whether or not the schema names them.
 func root(version *apiextensionsv1.CustomResourceDefinitionVersion) *apiextensionsv1.JSONSchemaProps {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return withTypeAndMetadata(&apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)})
@@ -51,7 +51,7 @@ func root(version *apiextensionsv1.CustomResourceDefinitionVersion) *apiextensio
 	return withTypeAndMetadata(version.Schema.OpenAPIV3Schema)
 }
 
-// withTypeAndMetadata writes out what holds for the root of a resource, and for an embedded one, unless the schema narrows it.
+// withTypeAndMetadata spells out what holds for the root of a resource, and for an embedded one, unless the schema narrows it.
 func withTypeAndMetadata(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	full := *schema
 	full.Properties = maps.Clone(schema.Properties)
@@ -75,7 +75,7 @@ func withTypeAndMetadata(schema *apiextensionsv1.JSONSchemaProps) *apiextensions
 	return &full
 }
 
-// assume declares texts that the schema does not mention.
+// assume adds string fields that the schema does not mention.
 func assume(properties map[string]apiextensionsv1.JSONSchemaProps, names ...string) {
 	for _, name := range names {
 		if _, found := properties[name]; !found {

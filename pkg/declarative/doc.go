@@ -1,5 +1,5 @@
-// Package declarative answers: how does the operator of a module keep installed what its custom resources ask for? It is a reconciler
-// around pkg/installer that an operator fills in: which kind, and what one object of it stands for. samples/beacon is a complete one.
+// Package declarative keeps the objects installed that the custom resources of a module require. It is a reconciler around pkg/installer
+// that an operator completes: with a kind, and with the installation for one object of it. samples/beacon is a complete example.
 //
 //	reconciler := &declarative.Reconciler[*Beacon]{
 //		Prototype: &Beacon{},
@@ -14,25 +14,25 @@
 //
 // The kind is a Go type whose status embeds [Status], with the subresource status and the fields of Status in its schema.
 //
-// # What it does
+// # What the reconciler does
 //
-//  1. It holds the object by a finalizer before it installs anything for it.
-//  2. It installs by installer.Install, which writes nothing where everything is as declared.
-//  3. It follows what is installed: the metadata of labelled objects, in one watch for each kind. Whatever happens to them leads to another
-//     pass, which puts back what was changed or deleted, and sees what becomes ready.
-//  4. It tells in status.state and in the condition Ready how far that is, by one write for each change.
-//  5. When the object is deleted, it takes everything down, and lets go of the object when nothing is left.
+//  1. It adds a finalizer to the object before it installs anything for it.
+//  2. It installs with installer.Install, which writes nothing where everything is as declared.
+//  3. It watches the installed objects: the metadata of labelled objects, in one watch per kind. Any change to them triggers another
+//     pass, which restores changed or deleted objects, and notices objects that become ready.
+//  4. It reports the progress in status.state and in the condition Ready, with one write per change.
+//  5. When the object is deleted, it uninstalls everything, and removes the finalizer when nothing is left.
 //
-// # What it needs
+// # What it requires
 //
-// The account of the operator needs get, list and watch in all namespaces on every kind that it installs, beside what it takes to write
-// them; get, list, create, update and delete on Secrets where the objects live, for the record of pkg/installer; and get, list, watch and
-// patch on its own kind and its status. Two operators in one cluster need different names.
+// The service account of the operator needs get, list and watch in all namespaces on every kind that it installs, besides the permissions
+// to write them; get, list, create, update and delete on Secrets in the namespaces of the objects, for the record of pkg/installer; and
+// get, list, watch and patch on its own kind and its status. Two operators in one cluster need different names.
 //
-// # What it refuses to do
+// # What it does not do
 //
-// It does not poll: when all objects are ready, it makes no call until something changes. Only what failed, and what no
-// watch shows (a Check that says no, a Warning, objects of others that hold a definition), is tried again after a while. Repeated
-// changes of installed objects are reverted with growing delays. It touches no object that carries the label [LabelSkip], and changes
-// nothing of the object but its finalizers and its status.
+// It does not poll: when all objects are ready, it makes no call until something changes. Only failures, and conditions that no watch shows
+// (a Check that fails, a Warning, objects of others that block the deletion of a definition), are retried after a while. Repeated changes
+// of installed objects are reverted with growing delays. It touches no object that carries the label [LabelSkip], and changes nothing of
+// the object except its finalizers and its status.
 package declarative

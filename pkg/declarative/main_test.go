@@ -31,7 +31,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// environment is the API server that all tests of this package share. The first that needs it starts it.
+// environment is the API server that all tests of this package share. The first test that needs it starts it.
 var environment envtest.Environment
 
 var server = sync.OnceValues(func() (*rest.Config, error) {
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// widget asks for a ConfigMap for each of its texts.
+// widget requires a ConfigMap for each of its texts.
 type widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -123,7 +123,7 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// texts returns what most tests install.
+// texts returns the installation that most tests use.
 func texts(_ context.Context, w *widget) (installer.Installation, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(w.Spec.Texts)) {
@@ -138,7 +138,7 @@ func configMap(name, text string) *unstructured.Unstructured {
 	}}
 }
 
-// calls counts what a client asks for.
+// calls records the requests of a client.
 type calls struct {
 	mu   sync.Mutex
 	list []string
@@ -170,14 +170,14 @@ func (c *calls) count(match ...string) int {
 	return n
 }
 
-// writes counts what is not only read.
+// writes counts the requests that are not reads.
 func (c *calls) writes(part string) int { return c.count(part) - c.count("GET ", part) }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// bench is a namespace of its own with a running operator.
+// bench is a separate namespace with a running operator.
 type bench struct {
 	t         *testing.T
 	client    client.Client
@@ -188,7 +188,7 @@ type bench struct {
 	stop      func()
 }
 
-// newBench starts an operator that is made by edit of one that installs texts.
+// newBench starts an operator that installs texts, after edit has changed it.
 func newBench(t *testing.T, edit func(*bench)) *bench {
 	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
@@ -252,7 +252,7 @@ func (b *bench) change(w *widget, edit func()) {
 	must(b.t, b.client.Patch(b.t.Context(), w, client.MergeFrom(before)))
 }
 
-// eventually waits until said is empty.
+// eventually waits until said returns "".
 func (b *bench) eventually(said func() string) {
 	b.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -296,7 +296,7 @@ func (b *bench) gone(object client.Object) {
 	})
 }
 
-// text returns what the ConfigMap says; "" when there is none.
+// text returns the content of the ConfigMap; "" when there is none.
 func (b *bench) text(name string) string {
 	found := &corev1.ConfigMap{}
 	if err := b.client.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: name}, found); err != nil {
@@ -305,7 +305,7 @@ func (b *bench) text(name string) string {
 	return found.Data["text"]
 }
 
-// rests waits until nothing is requested a while, and then says what is asked in another while, which should be nothing.
+// rests waits until there are no requests for a while, and then fails for any request in another while.
 func (b *bench) rests() {
 	b.t.Helper()
 	const settle, quiet = 2500 * time.Millisecond, 2 * time.Second // settling: longer than the second truce of a fight

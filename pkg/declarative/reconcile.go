@@ -16,10 +16,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// unseenAfter is when a pass comes that no watch would bring.
+// unseenAfter is the delay of a pass that no watch would trigger.
 const unseenAfter = 15 * time.Second
 
-// Reconcile implements reconcile.Reconciler. It reads the object itself: a cache that lags behind would tell what its status was.
+// Reconcile implements reconcile.Reconciler. It reads the object itself, because a stale cache would return a previous status.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	object, ok := r.Prototype.DeepCopyObject().(T)
 	if !ok {
@@ -38,13 +38,13 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		return r.keep(ctx, request, object)
 	case controllerutil.ContainsFinalizer(object, r.Finalizer):
 		return r.remove(ctx, request, object)
-	default: // another replica holds it
+	default: // it does not carry our finalizer
 		r.targets.forget(request)
 		return ctrl.Result{}, nil
 	}
 }
 
-// keep makes one pass over an object that is to stay.
+// keep makes one pass over an object that is not being deleted.
 func (r *Reconciler[T]) keep(ctx context.Context, request ctrl.Request, object T) (ctrl.Result, error) {
 	if err := r.finalizer(ctx, object, controllerutil.AddFinalizer); err != nil {
 		return ctrl.Result{}, fmt.Errorf("set the finalizer: %w", err)
@@ -105,7 +105,7 @@ func (r *Reconciler[T]) uninstall(ctx context.Context, request ctrl.Request, obj
 	return target.followed(ctx, request, func() (installer.Report, error) { return installer.Uninstall(ctx, inst) })
 }
 
-// connect finds the cluster that an object is about.
+// connect returns the cluster of an object.
 func (r *Reconciler[T]) connect(ctx context.Context, request ctrl.Request, object T) (*target, error) {
 	config := r.config
 	if r.Target != nil {
@@ -118,7 +118,7 @@ func (r *Reconciler[T]) connect(ctx context.Context, request ctrl.Request, objec
 	return r.targets.open(request, namespace+"/"+name, config)
 }
 
-// finalizer changes the finalizers of an object, if that is needed, and loses none that another client sets at the same time.
+// finalizer changes the finalizers of an object, if necessary, and loses none that another client sets at the same time.
 func (r *Reconciler[T]) finalizer(ctx context.Context, object T, change func(client.Object, string) bool) error {
 	before, ok := object.DeepCopyObject().(client.Object)
 	if !ok || !change(object, r.Finalizer) {
@@ -127,9 +127,9 @@ func (r *Reconciler[T]) finalizer(ctx context.Context, object T, change func(cli
 	return r.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// tell writes what a pass found out, if that is news, and says when the next one comes, if not by a watch.
+// tell writes the result of a pass, if it has changed, and returns when the next pass comes, unless a watch triggers it.
 func (r *Reconciler[T]) tell(ctx context.Context, before any, object T, report installer.Report, err error) (ctrl.Result, error) {
-	if ctx.Err() != nil || installer.ReasonOf(err) == installer.ReasonRecordConflict { // the next pass knows more
+	if ctx.Err() != nil || installer.ReasonOf(err) == installer.ReasonRecordConflict { // the next pass has newer state
 		return ctrl.Result{}, err
 	}
 	object.GetStatus().observe(verdictOf(object, report, err), object.GetGeneration(), report, err)
@@ -147,7 +147,7 @@ func putBack(object installer.ObjectReport) bool {
 	return object.Action == apply.Created || object.Action == apply.Updated
 }
 
-// unseen reports whether no watch shows when there is a point in trying again.
+// unseen reports whether no watch shows when a retry is worthwhile.
 func unseen(report installer.Report) bool {
 	return report.Reason == installer.ReasonWaitingForCheck || report.Reason == installer.ReasonDeletionBlocked
 }

@@ -316,7 +316,7 @@ func TestTarget(t *testing.T) {
 				return nil, ErrTargetGone
 			}
 			config := rest.CopyConfig(b.config)
-			config.Wrap(there.wrap) // a function recreated each time is no other cluster
+			config.Wrap(there.wrap) // a function that is recreated each time is not another cluster
 			return config, nil
 		}
 	})
@@ -350,7 +350,7 @@ func TestContentsArePinned(t *testing.T) {
 	must(t, b.client.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "one"}}))
 	b.eventually(func() string { return want(b.text("one"), "1") })
 	b.rests()
-	if n := source.asked.Load(); n > 2 { // the first pass and the look after its streams have begun, which is before the status is written
+	if n := source.asked.Load(); n > 2 { // the first pass, and the one after its streams have begun, before the status is written
 		t.Errorf("the source was resolved %d times", n)
 	}
 }

@@ -30,22 +30,22 @@ import (
 )
 
 const (
-	// LabelSkip on a custom resource, with the value "true", keeps the reconciler from doing anything about it, also when it is deleted.
+	// LabelSkip on a custom resource, with the value "true", makes the reconciler ignore it, even when it is deleted.
 	LabelSkip = "operator.kyma-project.io/skip-reconciliation"
-	// LabelManagedBy is on everything that is installed; its value is Reconciler.Name. The watches select by it.
+	// LabelManagedBy is on every installed object; its value is Reconciler.Name. The watches select by it.
 	LabelManagedBy = "declarative.kyma-project.io/managed-by"
-	// DefaultFinalizer is Reconciler.Finalizer when that is empty.
+	// DefaultFinalizer is used when Reconciler.Finalizer is empty.
 	DefaultFinalizer = "declarative.kyma-project.io/finalizer"
 )
 
-// How long what failed rests before it is tried again.
+// The delays before a failed pass is retried.
 const (
 	firstRetry   = 250 * time.Millisecond
 	longestRetry = 5 * time.Minute
 )
 
-// ErrTargetGone is what Reconciler.Target returns when the cluster of an object does not exist any more: an object that is being deleted
-// is let go then, although nothing was taken down.
+// ErrTargetGone is the error of Reconciler.Target when the cluster of an object no longer exists: the finalizer of an object that is being
+// deleted is removed then, although nothing was uninstalled.
 var ErrTargetGone = errors.New("the target cluster does not exist any more")
 
 // Object is a custom resource that embeds Status in its status:
@@ -57,37 +57,37 @@ type Object interface {
 	GetStatus() *Status
 }
 
-// Reconciler keeps installed what the objects of one kind ask for. Set the fields by name, then call SetupWithManager. Only Prototype and
-// Installation are required. Functions are called at every pass, with a copy of the object, and for several objects at once if Builder
+// Reconciler keeps installed what the objects of one kind require. Set the fields by name, then call SetupWithManager. Only Prototype and
+// Installation are required. Functions are called in every pass, with a copy of the object, and for several objects at once if Builder
 // allows that.
 type Reconciler[T Object] struct {
 	// Prototype is an empty object of the kind, which the manager's scheme must know.
 	Prototype T
-	// Installation returns what an object asks for: Sources, and whatever else pkg/installer offers, such as Transforms, Check, Probes,
-	// Ownership and AllowCRDChanges. Name, Namespace, Config, Cluster, OwnerKey, FieldManager, Pinned and Wait are set by the Reconciler, and
-	// the name of the object is the ReleaseName of a Source that has none.
+	// Installation returns what to install for an object: Sources, and whatever else pkg/installer offers, such as Transforms, Check, Probes,
+	// Ownership and AllowCRDChanges. The Reconciler sets Name, Namespace, Config, Cluster, OwnerKey, FieldManager, Pinned and Wait, and the
+	// name of the object is the ReleaseName of a Source that has none.
 	Installation func(ctx context.Context, object T) (installer.Installation, error)
 
 	// Name of the controller, the value of LabelManagedBy, and part of the names of records; empty means the kind in lower case. It must
 	// not change.
 	Name string
-	// Namespace is where the records of pkg/installer live, and where objects go that name none and whose Source names none. Empty means the
-	// namespace of the custom resource. It must not change, and kinds without namespaces need it.
+	// Namespace is the namespace of the records of pkg/installer, and of objects that name none and whose Source names none. Empty means the
+	// namespace of the custom resource. It must not change, and cluster-scoped kinds require it.
 	Namespace string
-	// Finalizer that holds the custom resource; empty means DefaultFinalizer.
+	// Finalizer is the finalizer on the custom resource; empty means DefaultFinalizer.
 	Finalizer string
-	// FieldManager of what is installed; empty means Name. It must not change.
+	// FieldManager of the installed objects; empty means Name. It must not change.
 	FieldManager string
-	// Target returns which cluster an object is about; nil means that of the manager. As long as the configuration stays the same, so does the
-	// connection. What was installed stays where it is when an object moves to another cluster.
+	// Target returns the cluster of an object; nil means that of the manager. The connection is kept as long as the configuration stays the
+	// same. When an object moves to another cluster, its installed objects stay in the old one.
 	Target func(ctx context.Context, object T) (*rest.Config, error)
 
-	// AfterApply is called when everything is there and ready, before that is told. What it changes in the status of the object is written,
-	// too. An error keeps the object from being Ready; see Warning.
+	// AfterApply is called when everything is installed and ready, before that is reported. Its changes to the status of the object are
+	// written, too. An error keeps the object from being Ready; see Warning.
 	AfterApply func(ctx context.Context, object T, report installer.Report) error
-	// BeforeDelete is called before anything is taken down, and keeps it up by an error; see Warning.
+	// BeforeDelete is called before anything is uninstalled, and prevents that by returning an error; see Warning.
 	BeforeDelete func(ctx context.Context, object T) error
-	// Builder changes the controller before it is made: more watches, more workers.
+	// Builder changes the controller before it is created: more watches, more workers.
 	Builder func(*ctrl.Builder)
 
 	client  client.Client
@@ -96,7 +96,7 @@ type Reconciler[T Object] struct {
 	targets targets
 }
 
-// SetupWithManager adds the controller to a manager. The Reconciler belongs to it from now on.
+// SetupWithManager adds the controller to a manager. From then on, the Reconciler belongs to it.
 func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
 	if any(r.Prototype) == nil || r.Installation == nil {
 		return errors.New("a declarative.Reconciler needs Prototype, an empty object of its kind, and Installation")
@@ -125,8 +125,8 @@ func (r *Reconciler[T]) SetupWithManager(mgr ctrl.Manager) error {
 	return b.Complete(r)
 }
 
-// matters tells which changes of a custom resource ask for a pass. Its status does not, most of which is written here. That it is being
-// deleted changes its generation.
+// matters reports whether a change of a custom resource requires a pass. A change of its status, which is mostly written here, does not. A
+// deletion changes the generation.
 func (r *Reconciler[T]) matters(change event.UpdateEvent) bool {
 	before, after := change.ObjectOld, change.ObjectNew
 	return before.GetGeneration() != after.GetGeneration() ||
@@ -135,7 +135,7 @@ func (r *Reconciler[T]) matters(change event.UpdateEvent) bool {
 		controllerutil.ContainsFinalizer(before, r.Finalizer) && !controllerutil.ContainsFinalizer(after, r.Finalizer)
 }
 
-// complete returns the Installation with what identifies it, and what it has in common with all others.
+// complete adds to the Installation its identity and the settings that all installations share.
 func (r *Reconciler[T]) complete(inst installer.Installation, object T, cluster *installer.Cluster) installer.Installation {
 	inst.Name, inst.Namespace = r.identify(object)
 	inst.Config, inst.Cluster, inst.OwnerKey, inst.Wait = nil, cluster, "", 0
@@ -153,10 +153,10 @@ func (r *Reconciler[T]) complete(inst installer.Installation, object T, cluster 
 	return inst
 }
 
-// maxName is how long the name of an installation may be; see pkg/installer.
+// maxName is the maximum length of an installation's name; see pkg/installer.
 const maxName = 200
 
-// identify returns how the installation of an object is called, which depends on nothing that can change: otherwise it would be lost.
+// identify returns the name of an object's installation. It depends on nothing that can change: otherwise the installation would be lost.
 func (r *Reconciler[T]) identify(object T) (name, namespace string) {
 	name, namespace = r.Name+"."+object.GetName(), object.GetNamespace()
 	if r.Namespace != "" {

@@ -15,41 +15,41 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// State sums up an object in one word, in Kyma's convention.
+// State summarises an object in one word, in Kyma's convention.
 type State string
 
 // States of an object.
 const (
-	// StateReady: what the object asks for is there and runs.
+	// StateReady: everything that the object requires is installed and runs.
 	StateReady State = "Ready"
-	// StateProcessing: on the way.
+	// StateProcessing: the installation is in progress.
 	StateProcessing State = "Processing"
-	// StateError: something failed; the condition says what.
+	// StateError: something failed; the condition has the details.
 	StateError State = "Error"
-	// StateDeleting: what was installed is being taken down.
+	// StateDeleting: the installed objects are being removed.
 	StateDeleting State = "Deleting"
-	// StateWarning: a user must do something first; the condition says what.
+	// StateWarning: a user must do something first; the condition has the details.
 	StateWarning State = "Warning"
 )
 
 // ConditionReady is true when State is Ready. Its reason is one of this package, of pkg/installer or pkg/content, or a class of pkg/apply.
 const ConditionReady = "Ready"
 
-// Reasons beside those of pkg/installer.
+// Reasons in addition to those of pkg/installer.
 const (
 	// ReasonInstallationFailed: Reconciler.Installation returned an error.
 	ReasonInstallationFailed = "InstallationFailed"
-	// ReasonTargetFailed: Reconciler.Target returned an error, or what it returned cannot be used.
+	// ReasonTargetFailed: Reconciler.Target returned an error, or a configuration that cannot be used.
 	ReasonTargetFailed = "TargetFailed"
 	// ReasonHookFailed: AfterApply or BeforeDelete returned an error.
 	ReasonHookFailed = "HookFailed"
 	// ReasonWarning: one of the operator's functions returned a Warning.
 	ReasonWarning = "Warning"
-	// ReasonNotWatched: what is installed cannot be watched.
+	// ReasonNotWatched: the installed objects cannot be watched.
 	ReasonNotWatched = "NotWatched"
 )
 
-// Status is what a custom resource embeds in its status, with the JSON tag ",inline".
+// Status is embedded by a custom resource in its status, with the JSON tag ",inline".
 // +kubebuilder:object:generate=false
 type Status struct {
 	// State in the words that every Kyma module uses.
@@ -81,14 +81,14 @@ type Content struct {
 	MediaType string `json:"mediaType,omitempty"`
 }
 
-// DeepCopyInto makes out a copy that shares nothing.
+// DeepCopyInto copies the status into out, which then shares nothing with it.
 func (s *Status) DeepCopyInto(out *Status) {
 	*out = *s
 	out.Conditions = slices.Clone(s.Conditions) // conditions and contents hold no pointers
 	out.Contents = slices.Clone(s.Contents)
 }
 
-// pinned returns the contents, as pkg/installer takes them.
+// pinned returns the contents in the form that pkg/installer takes.
 func (s *Status) pinned() []installer.Resolved {
 	pinned := make([]installer.Resolved, 0, len(s.Contents))
 	for _, known := range s.Contents {
@@ -100,7 +100,7 @@ func (s *Status) pinned() []installer.Resolved {
 	return pinned
 }
 
-// observe takes note of a pass.
+// observe records the result of a pass.
 func (s *Status) observe(told verdict, generation int64, report installer.Report, err error) {
 	ready := metav1.ConditionFalse
 	if told.state == StateReady {
@@ -120,19 +120,19 @@ func (s *Status) observe(told verdict, generation int64, report installer.Report
 	}
 }
 
-// verdict is what a status says.
+// verdict is the content of a status.
 type verdict struct {
 	state           State
 	reason, message string
 }
 
-// verdictOf returns what a pass means. The first that fits counts:
+// verdictOf returns the verdict on a pass. The first rule that fits counts:
 //
-//  1. An operator's Warning is one.
+//  1. A Warning of the operator is a Warning.
 //  2. Any other error is an Error, with its reason.
 //  3. A deletion that others block is a Warning: a user must delete the blocking objects.
 //  4. An object that is being deleted is Deleting until it is gone.
-//  5. Otherwise it is as pkg/installer says: Ready, Processing, or Error where an object has failed.
+//  5. Otherwise the state of pkg/installer counts: Ready, Processing, or Error where an object has failed.
 func verdictOf(object client.Object, report installer.Report, err error) verdict {
 	if told, ok := errors.AsType[*warning](err); ok {
 		return verdict{StateWarning, ReasonWarning, told.Error()}
@@ -162,8 +162,8 @@ func (r *Reconciler[T]) write(ctx context.Context, before any, object T) error {
 	return client.IgnoreNotFound(r.client.Status().Patch(ctx, object, client.MergeFrom(last)))
 }
 
-// Warning returns an error for the functions of a Reconciler: not a failure, but something that a user must do first, such as to delete
-// what still uses the module. It is told with StateWarning, and looked at again after a while.
+// Warning returns an error for the functions of a Reconciler: not a failure, but something that a user must do first, such as deleting
+// objects that still use the module. It is reported as StateWarning, and checked again after a while.
 func Warning(format string, args ...any) error { return &warning{fmt.Errorf(format, args...)} }
 
 type warning struct{ error }
@@ -178,7 +178,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// failed returns an error a reason; none is none.
+// failed gives an error a reason; a nil error stays nil.
 func failed(reason string, err error) error {
 	if err == nil {
 		return nil

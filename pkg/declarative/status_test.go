@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// moving counts how often it is asked what it stands for.
+// moving counts how often it is resolved.
 type moving struct {
 	content.Source
 	asked atomic.Int32
@@ -32,7 +32,7 @@ func (m *moving) Resolve(ctx context.Context) (content.Resolved, error) {
 	return m.Source.Resolve(ctx)
 }
 
-// refuseWatches returns a cluster that forbids to list with a selector, as a watch begins.
+// refuseWatches returns a transport that forbids a list with a selector, with which a watch begins.
 func refuseWatches(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if !strings.Contains(request.URL.RawQuery, "labelSelector=declarative") {
@@ -57,11 +57,11 @@ func TestVerdict(t *testing.T) {
 		err    error
 		want   verdict
 	}{
-		"what is ready is ready":                   {lives, ready, nil, verdict{StateReady, "Installed", "all there"}},
-		"a deletion is one until the object gone":  {dies, leaving, nil, verdict{StateDeleting, "WaitingForDeletion", "web"}},
-		"a blocked deletion needs a user":          {dies, blocked, nil, verdict{StateWarning, "DeletionBlocked", "cogs"}},
-		"a warning is one, and not of the reports": {lives, ready, failed(ReasonHookFailed, Warning("do %s", "it")), verdict{StateWarning, "Warning", "do it"}},
-		"a hook's error has its reason":            {dies, leaving, failed(ReasonHookFailed, errors.New("no")), verdict{StateError, "HookFailed", "no"}},
+		"a ready report is ready":                   {lives, ready, nil, verdict{StateReady, "Installed", "all there"}},
+		"a deletion lasts until the object is gone": {dies, leaving, nil, verdict{StateDeleting, "WaitingForDeletion", "web"}},
+		"a blocked deletion needs a user":           {dies, blocked, nil, verdict{StateWarning, "DeletionBlocked", "cogs"}},
+		"a warning overrides the report":            {lives, ready, failed(ReasonHookFailed, Warning("do %s", "it")), verdict{StateWarning, "Warning", "do it"}},
+		"a hook's error has its reason":             {dies, leaving, failed(ReasonHookFailed, errors.New("no")), verdict{StateError, "HookFailed", "no"}},
 		"an error of the library keeps its reason": {
 			lives, installer.Report{}, fmt.Errorf("source x: %w", &content.Error{Reason: content.ReasonDigestMismatch, Err: errors.New("other bytes")}),
 			verdict{StateError, content.ReasonDigestMismatch, "source x: other bytes"},
@@ -99,10 +99,10 @@ func TestIdentify(t *testing.T) {
 		object    metav1.ObjectMeta
 		name, loc string
 	}{
-		"beside the object":               {"", metav1.ObjectMeta{Name: "a", Namespace: "n"}, "op.a", "n"},
-		"in one place, with its own name": {"r", metav1.ObjectMeta{Name: "a", Namespace: "n"}, "op.n.a", "r"},
-		"in that place, as all others":    {"r", metav1.ObjectMeta{Name: "a", Namespace: "r"}, "op.r.a", "r"},
-		"of a kind without namespaces":    {"r", metav1.ObjectMeta{Name: "a"}, "op.a", "r"},
+		"in the object's namespace":           {"", metav1.ObjectMeta{Name: "a", Namespace: "n"}, "op.a", "n"},
+		"in one namespace, with its own name": {"r", metav1.ObjectMeta{Name: "a", Namespace: "n"}, "op.n.a", "r"},
+		"in that namespace, like all others":  {"r", metav1.ObjectMeta{Name: "a", Namespace: "r"}, "op.r.a", "r"},
+		"of a kind without namespaces":        {"r", metav1.ObjectMeta{Name: "a"}, "op.a", "r"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler[*widget]{Name: "op", Namespace: tc.records}
@@ -111,7 +111,7 @@ func TestIdentify(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a name that is too long is one of its hash", func(t *testing.T) {
+	t.Run("a name that is too long is replaced by its hash", func(t *testing.T) {
 		r := &Reconciler[*widget]{Name: "op"}
 		one, _ := r.identify(&widget{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", 250)}})
 		two, _ := r.identify(&widget{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", 251)}})

@@ -19,17 +19,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// coalesce is how long events are collected: an installation of many objects becomes ready by many of them.
+// coalesce is how long events are collected, because an installation of many objects becomes ready through many events.
 const coalesce = 100 * time.Millisecond
 
-// firstTruce and longestTruce bound how long a restored value is left as another writer sets it: a single edit is put back at once,
-// and two controllers that fight for a field do not keep the API server busy. A quiet minute ends a fight.
+// firstTruce and longestTruce bound how long a value that another client sets is left before it is restored: a single edit is reverted at
+// once, and two controllers that fight over a field do not keep the API server busy. A quiet minute ends a fight.
 const (
 	firstTruce   = time.Second
 	longestTruce = 30 * time.Second
 )
 
-// targets are the connections to clusters. Objects that are about the same one share it, and it ends with the last of them.
+// targets are the connections to clusters. Objects of the same cluster share one, and it ends with the last of them.
 type targets struct {
 	label string // value of LabelManagedBy
 
@@ -38,10 +38,10 @@ type targets struct {
 	wake   func(reconcile.Request)
 	run    func(cache.Cache) (stop func())
 	opened []*target
-	owners map[string]reconcile.Request // who asked for the objects with this owner mark
+	owners map[string]reconcile.Request // the request that installs the objects with this owner mark
 }
 
-// start implements source.Source: it keeps the queue and the context.
+// start implements source.Source: it stores the queue and the context.
 func (t *targets) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,13 +55,13 @@ func (t *targets) start(ctx context.Context, queue workqueue.TypedRateLimitingIn
 	}
 	t.run = func(watches cache.Cache) func() {
 		ctx, stop := context.WithCancel(ctx)
-		go func() { _ = watches.Start(ctx) }() // it fails when it is started twice only
+		go func() { _ = watches.Start(ctx) }() // it fails only when it is started twice
 		return stop
 	}
 	return nil
 }
 
-// open connects a request to a cluster, by a connection that is there already if one was made with the same configuration.
+// open connects a request to a cluster, reusing the connection with the same configuration if there is one.
 func (t *targets) open(request reconcile.Request, owner string, config *rest.Config) (*target, error) {
 	if config == nil {
 		return nil, fmt.Errorf("there is no rest.Config for %s: return one that reaches its cluster", request)
@@ -87,7 +87,7 @@ func (t *targets) open(request reconcile.Request, owner string, config *rest.Con
 	return chosen, nil
 }
 
-// forget ends what is done for a request.
+// forget removes a request.
 func (t *targets) forget(request reconcile.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func (t *targets) forget(request reconcile.Request) {
 	t.leave(request, nil)
 }
 
-// leave ends the use of all connections but one, and closes the unused ones.
+// leave releases all connections of a request except one, and closes the unused ones.
 func (t *targets) leave(request reconcile.Request, but *target) {
 	t.opened = slices.DeleteFunc(t.opened, func(known *target) bool {
 		if known == but || !known.users[request] {
@@ -132,7 +132,7 @@ func (t *targets) connect(config *rest.Config) (*target, error) {
 	}, nil
 }
 
-// tell wakes who asked for an object.
+// tell enqueues the request that installs an object.
 func (t *targets) tell(owner string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +141,7 @@ func (t *targets) tell(owner string) {
 	}
 }
 
-// fought notes that something was put back which had been in order.
+// fought notes that an object was restored which had been in order.
 func (t *targets) fought(request reconcile.Request) {
 	t.fights.GC()
 	t.fights.Next(request.String(), time.Now())
@@ -156,8 +156,8 @@ type target struct {
 	stop    func()
 }
 
-// followed calls what installs or takes down, and has the kinds watched that it dealt with. What happened before a stream began is seen by
-// another call. A report of everything that is installed ends the streams of other kinds.
+// followed calls a function that installs or uninstalls, and watches the kinds in its report. Another call covers changes from before a
+// stream began. A report of everything that is installed ends the streams of other kinds.
 func (t *target) followed(
 	ctx context.Context, request reconcile.Request, call func() (installer.Report, error),
 ) (installer.Report, error) {
@@ -179,7 +179,7 @@ func (t *target) followed(
 	}
 }
 
-// same compares two configurations. Functions cannot be compared, and usually are recreated each time, so they do not count.
+// same compares two configurations. Functions cannot be compared, and are usually recreated each time, so they are ignored.
 func same(a, b *rest.Config) bool { return reflect.DeepEqual(plain(a), plain(b)) }
 
 func plain(config *rest.Config) *rest.Config {

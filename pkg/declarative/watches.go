@@ -18,18 +18,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// patience is how long the first list of a kind may take.
+// patience bounds the time for the first list of a kind.
 const patience = 10 * time.Second
 
 // kinds of objects, with the version in which they are read.
 type kinds map[schema.GroupVersionKind]bool
 
-// watches follow what is installed in one cluster: one stream for each kind, of the metadata of labelled objects, as long as a request
-// needs it.
+// watches follow the installed objects of one cluster: one stream per kind, of the metadata of labelled objects, as long as a request needs
+// it.
 type watches struct {
 	objects cache.Cache
 	tell    func(owner string)
-	problem atomic.Pointer[error] // what a stream broke with last
+	problem atomic.Pointer[error] // the last error of a stream
 
 	mu      sync.Mutex
 	needs   map[reconcile.Request]kinds
@@ -45,8 +45,8 @@ func kindsOf(report installer.Report) kinds {
 	return named
 }
 
-// follow has kinds watched for a request: these, and, unless they are complete, those that it had before. It returns when the streams
-// have begun, and says whether one of them is new to the request.
+// follow watches kinds for a request: the given ones, and, unless they are complete, those that it had before. It returns when the streams
+// have begun, and reports whether one of them is new to the request.
 func (w *watches) follow(ctx context.Context, request reconcile.Request, named kinds, complete bool) (begun bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *watches) follow(ctx context.Context, request reconcile.Request, named k
 	return begun, nil
 }
 
-// release ends what only this request needed.
+// release ends the streams that only this request needed.
 func (w *watches) release(request reconcile.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,8 +81,8 @@ func (w *watches) release(request reconcile.Request) {
 	w.endUnusedLocked()
 }
 
-// start begins a stream that does not run yet, and waits for its first list. A kind that is not served is none to watch: its definition is
-// still to come, or gone already, which another stream shows.
+// start begins a stream unless it runs already, and waits for its first list. A kind that is not served is not watched: its definition is
+// yet to be created, or is deleted already, which another stream shows.
 func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
 	if w.running[kind] {
 		return true, nil
@@ -96,7 +96,7 @@ func (w *watches) start(ctx context.Context, kind schema.GroupVersionKind) (bool
 		err = w.handle(ctx, informer)
 	}
 	if err != nil {
-		_ = w.objects.RemoveInformer(ctx, metadata(kind)) // it only fails for what is no kind
+		_ = w.objects.RemoveInformer(ctx, metadata(kind)) // it only fails for an invalid kind
 		return false, fmt.Errorf("%s cannot be watched, so its changes would go unnoticed; "+
 			"the operator needs get, list and watch on it in all namespaces: %w", kind.Kind, err)
 	}
@@ -131,7 +131,7 @@ func (w *watches) handle(ctx context.Context, informer cache.Informer) error {
 	}
 }
 
-// why returns what a stream broke with since the last one was begun.
+// why returns the error of a stream since the last one was started.
 func (w *watches) why() error {
 	if problem := w.problem.Load(); problem != nil {
 		return *problem
@@ -139,7 +139,7 @@ func (w *watches) why() error {
 	return nil
 }
 
-// endUnusedLocked ends the streams without subscribers. The caller holds the lock.
+// endUnusedLocked ends the streams that no request needs. The caller holds the lock.
 func (w *watches) endUnusedLocked() {
 	for kind := range w.running {
 		needed := false
@@ -153,8 +153,8 @@ func (w *watches) endUnusedLocked() {
 	}
 }
 
-// changed sees both states: a changed owner mark is the business of who lost the object, too. The cache repeats itself every few hours,
-// which is none.
+// changed handles both states: a changed owner mark also concerns the request that lost the object. The cache resyncs every few hours,
+// which is not a change.
 func (w *watches) changed(before, after any) {
 	last, ok := before.(*metav1.PartialObjectMetadata)
 	if next, also := after.(*metav1.PartialObjectMetadata); ok && also && last.ResourceVersion == next.ResourceVersion {
@@ -164,7 +164,7 @@ func (w *watches) changed(before, after any) {
 	w.see(after)
 }
 
-// see tells whose object something happened to.
+// see reports a change to the request that installs the object.
 func (w *watches) see(object any) {
 	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = last.Obj
@@ -174,7 +174,7 @@ func (w *watches) see(object any) {
 	}
 }
 
-// broken takes note of why a stream ended. It begins again by itself.
+// broken records why a stream ended. The stream restarts by itself.
 func (w *watches) broken(ctx context.Context, reflector *toolscache.Reflector, err error) {
 	w.problem.Store(&err)
 	toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
@@ -186,7 +186,7 @@ func metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	return object
 }
 
-// reduce keeps of an object what an event needs.
+// reduce keeps the parts of an object that an event needs.
 func reduce(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {

@@ -7,35 +7,35 @@ import (
 	"strconv"
 )
 
-// Severity is how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
-// The severities. What has an error is refused, what has warnings only is not.
+// The severities. Files with an error are refused, files with warnings only are not.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// Finding is one thing that is wrong.
+// Finding is one problem.
 type Finding struct {
 	// Rule is the name by which it is selected and looked up, such as image-tag.
 	Rule string `json:"rule"`
 	// Severity is Error or Warning.
 	Severity Severity `json:"severity"`
-	// File as the user named it; empty when it is in none.
+	// File as the user named it; empty when the finding is not about a file.
 	File string `json:"file,omitempty"`
 	// Line and Column count from 1; 0 when unknown.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Field is the path in the file, such as icons[0].link.
 	Field string `json:"field,omitempty"`
-	// Message says what is wrong, in one sentence.
+	// Message describes the problem in one sentence.
 	Message string `json:"message"`
-	// Fix says what to do.
+	// Fix describes what to do.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Rule is what one name stands for.
+// Rule explains the name of a rule.
 type Rule struct {
 	// Name as findings carry it.
 	Name string `json:"name"`
@@ -62,7 +62,7 @@ func joined(place, more string) string {
 	return place + ":" + more
 }
 
-// String returns the line that compilers write: place, severity, field, sentence and rule, with what to do behind it.
+// String returns the line in the style of compilers: place, severity, field, message and rule, with the fix after the message.
 func (f Finding) String() string {
 	text := string(f.Severity) + ": "
 	if place := f.Place(); place != "" {
@@ -86,8 +86,8 @@ func (f Finding) Row() []string {
 	return []string{string(f.Severity), f.Place(), f.Field, f.Message, f.Fix, f.Rule}
 }
 
-// Sort orders findings as users read them: by file, line and column; then errors before warnings, then by field, rule and sentence.
-// Findings that are alike in everything are kept once.
+// Sort orders findings as users read them: by file, line and column; then errors before warnings, then by field, rule and message.
+// Identical findings are kept once.
 func Sort(findings []Finding) []Finding {
 	sorted := slices.Clone(findings)
 	slices.SortFunc(sorted, compare)
@@ -120,7 +120,7 @@ func Failed(findings []Finding) bool {
 	return errors > 0
 }
 
-// Select keeps the findings of some rules; all of them when none is named.
+// Select keeps the findings of the given rules; all of them when none is given.
 func Select(findings []Finding, rules []string) []Finding {
 	if len(rules) == 0 {
 		return findings

@@ -30,17 +30,17 @@ func TestString(t *testing.T) {
 		finding Finding
 		want    string
 	}{
-		"everything that is known is said": {
+		"all known parts are shown": {
 			Finding{Rule: "link", Severity: Error, File: "a.yaml", Line: 4, Column: 7, Field: "icons[0].link", Message: "is no https link", Fix: "use https"},
 			"a.yaml:4:7: error: icons[0].link: is no https link; use https (link)",
 		},
 		"a line without a column is a place": {
 			Finding{Rule: "syntax", Severity: Error, File: "a.yaml", Line: 4, Message: "is no YAML"}, "a.yaml:4: error: is no YAML (syntax)",
 		},
-		"a column without a line is none":      {Finding{Rule: "x", Severity: Warning, File: "a", Column: 3, Message: "m"}, "a: warning: m (x)"},
-		"a finding may be nowhere at all":      {Finding{Rule: "x", Severity: Warning, Message: "m"}, "warning: m (x)"},
-		"a line without a file is still told":  {Finding{Rule: "x", Severity: Warning, Line: 3, Message: "m"}, "3: warning: m (x)"},
-		"a field without a file is named, too": {Finding{Rule: "x", Severity: Error, Field: "f", Message: "m"}, "error: f: m (x)"},
+		"a column without a line is ignored":   {Finding{Rule: "x", Severity: Warning, File: "a", Column: 3, Message: "m"}, "a: warning: m (x)"},
+		"a finding may have no place":          {Finding{Rule: "x", Severity: Warning, Message: "m"}, "warning: m (x)"},
+		"a line without a file is shown":       {Finding{Rule: "x", Severity: Warning, Line: 3, Message: "m"}, "3: warning: m (x)"},
+		"a field without a file is shown, too": {Finding{Rule: "x", Severity: Error, Field: "f", Message: "m"}, "error: f: m (x)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.finding.String(); got != c.want {
@@ -130,7 +130,7 @@ func TestSARIFWithoutFindingsSaysThatThereAreNone(t *testing.T) {
 	}
 }
 
-// valid holds a log against the schema of SARIF.
+// valid validates a log against the schema of SARIF.
 func valid(t *testing.T, text []byte) {
 	t.Helper()
 	report, err := sarif.FromBytes(text)
@@ -142,7 +142,7 @@ func valid(t *testing.T, text []byte) {
 	}
 }
 
-// golden compares with a file of testdata, or writes it.
+// golden compares with a file in testdata, or writes it.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

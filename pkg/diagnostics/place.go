@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Place returns where a field such as spec.containers[0].image or metadata.labels[a.b/c] of a YAML node begins; that of its nearest parent
-// where it is not there.
+// Place returns where a field such as spec.containers[0].image or metadata.labels[a.b/c] of a YAML node begins; or its nearest parent when
+// the field is absent.
 func Place(node *yaml.Node, field string) (line, column int) {
 	line, column = node.Line, node.Column
 	for _, part := range parts(field) {
@@ -21,7 +21,7 @@ func Place(node *yaml.Node, field string) (line, column int) {
 	return line, column
 }
 
-// Child returns the field of a mapping or the element of a list, with the node that says where it begins; nil where there is none.
+// Child returns the field of a mapping or the element of a list, with the node at which it begins; nil where there is none.
 func Child(node *yaml.Node, part string) (key, value *yaml.Node) {
 	if node.Kind == yaml.AliasNode && node.Alias != nil {
 		node = node.Alias
@@ -42,7 +42,7 @@ func Child(node *yaml.Node, part string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// Text returns what a field of nested mappings says, "" where it is not there.
+// Text returns the value of a field in nested mappings, "" where it is absent.
 func Text(node *yaml.Node, fields ...string) string {
 	for _, part := range fields {
 		if _, node = Child(node, part); node == nil {
@@ -52,7 +52,7 @@ func Text(node *yaml.Node, fields ...string) string {
 	return node.Value
 }
 
-// parts cuts the path of a field.
+// parts splits the path of a field.
 func parts(field string) []string {
 	var all []string
 	for field != "" {

@@ -26,17 +26,17 @@ func TestPlace(t *testing.T) {
 		field        string
 		line, column int
 	}{
-		"the whole begins where it does":            {"", 1, 1},
-		"a field stands where its name does":        {"spec.containers", 5, 3},
-		"an element of a list":                      {"spec.containers[1].image", 7, 5},
-		"a name with dots in it":                    {"metadata.labels[a.b/c]", 3, 5},
-		"a name in quotes":                          {`metadata.labels["a.b/c"]`, 3, 5},
-		"what is not there: its nearest parent":     {"spec.containers[0].image", 6, 5},
-		"an element that is not there":              {"spec.containers[7]", 5, 3},
-		"a bracket without an end is a name":        {"metadata[labels", 1, 1},
-		"what an alias stands for":                  {"again.containers[0]", 6, 5},
-		"a field of a text is not there":            {"metadata.labels[a.b/c].deeper", 3, 5},
-		"a number that is none of a list's element": {"spec.containers[-1]", 5, 3},
+		"the whole document":                     {"", 1, 1},
+		"a field begins at its name":             {"spec.containers", 5, 3},
+		"an element of a list":                   {"spec.containers[1].image", 7, 5},
+		"a name with dots in it":                 {"metadata.labels[a.b/c]", 3, 5},
+		"a name in quotes":                       {`metadata.labels["a.b/c"]`, 3, 5},
+		"a missing field has its parent's place": {"spec.containers[0].image", 6, 5},
+		"a missing element":                      {"spec.containers[7]", 5, 3},
+		"a bracket without an end is a name":     {"metadata[labels", 1, 1},
+		"the target of an alias":                 {"again.containers[0]", 6, 5},
+		"a field of a string is missing":         {"metadata.labels[a.b/c].deeper", 3, 5},
+		"a negative index":                       {"spec.containers[-1]", 5, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if line, column := Place(root, c.field); line != c.line || column != c.column {

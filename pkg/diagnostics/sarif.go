@@ -13,12 +13,12 @@ import (
 const (
 	toolName = "kyma"
 	toolURI  = "https://github.com/kyma-project/lifecycle-manager"
-	// anyRule is what a finding without a rule is filed under: SARIF wants one.
+	// anyRule is the rule of a finding without one: SARIF requires a rule.
 	anyRule = "other"
 )
 
-// SARIF writes findings as a SARIF 2.1.0 log, in the order of [Sort] and ending in a newline. version is the tool's. rules explain what
-// the findings speak of; those that no finding breaks are listed too, so that a reader sees what was looked at.
+// SARIF writes findings as a SARIF 2.1.0 log, in the order of [Sort] and ending in a newline. version is the tool's. rules explains the
+// rules of the findings; rules without findings are listed too, so that a reader sees what was checked.
 func SARIF(findings []Finding, version string, rules ...Rule) ([]byte, error) {
 	run := sarif.NewRunWithInformationURI(toolName, toolURI)
 	if version != "" {
@@ -38,7 +38,7 @@ func SARIF(findings []Finding, version string, rules ...Rule) ([]byte, error) {
 	return append(text.Bytes(), '\n'), nil
 }
 
-// describe lists the rules: those that are given, then the others that findings name.
+// describe lists the given rules, then the others that findings name.
 func describe(run *sarif.Run, findings []Finding, rules []Rule) {
 	for _, rule := range rules {
 		run.AddRule(rule.Name).WithDescription(rule.Text)
@@ -77,7 +77,7 @@ func result(run *sarif.Run, f *Finding) *sarif.Result {
 	return made
 }
 
-// location returns where the finding is; nil when it is nowhere in particular.
+// location returns where the finding is; nil when it has no place.
 func location(f *Finding) *sarif.Location {
 	if f.File == "" && f.Field == "" {
 		return nil
@@ -100,7 +100,7 @@ func location(f *Finding) *sarif.Location {
 	return found.WithPhysicalLocation(at)
 }
 
-// address returns a file as an URI: an absolute path gets a scheme, a relative one stays relative, as code hosts want it.
+// address returns a file as a URI: an absolute path gets a scheme, a relative one stays relative, as code hosts require.
 func address(file string) string {
 	slashed := filepath.ToSlash(file)
 	if filepath.IsAbs(file) {

@@ -1,7 +1,7 @@
-// Package excerpt shortens texts that a message repeats.
+// Package excerpt shortens texts that a message quotes.
 //
-// It cuts by bytes, at whole characters. It does not look for words or lines, and knows nothing of what a text means: what must not be
-// shown must be taken out before.
+// It cuts by bytes, at whole characters. It does not consider words or lines, and has no knowledge of the meaning of a text: remove secrets
+// first.
 package excerpt
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Ellipsis stands for what is left out.
+// Ellipsis replaces omitted text.
 const Ellipsis = "…"
 
-// Cut returns the beginning of a text, at most limit bytes with the ellipsis. What is no UTF-8 becomes question marks.
+// Cut returns the beginning of a text, at most limit bytes including the ellipsis. Invalid UTF-8 becomes question marks.
 func Cut(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "?")
 	if len(text) <= limit {
@@ -25,8 +25,8 @@ func Cut(text string, limit int) string {
 	return text[:end] + Ellipsis
 }
 
-// Pair returns two texts, each in at most limit bytes, where they differ: of a long beginning that both have, only the last limit/4 bytes
-// are shown. Otherwise both would be cut at the same place, and look alike.
+// Pair returns two texts, each in at most limit bytes, around their first difference: of a long common beginning, only the last limit/4
+// bytes are shown. Otherwise both would be cut at the same place, and look alike.
 func Pair(before, after string, limit int) (was, is string) {
 	before, after = strings.ToValidUTF8(before, "?"), strings.ToValidUTF8(after, "?")
 	shared := Shared(before, after)
@@ -40,7 +40,7 @@ func Pair(before, after string, limit int) (was, is string) {
 	return Cut(Ellipsis+before[from:], limit), Cut(Ellipsis+after[from:], limit)
 }
 
-// Shared returns how many bytes two texts begin with alike.
+// Shared returns how many bytes the common beginning of two texts has.
 func Shared(one, other string) int {
 	for i := range min(len(one), len(other)) {
 		if one[i] != other[i] {

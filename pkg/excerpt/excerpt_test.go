@@ -14,11 +14,11 @@ func TestCut(t *testing.T) {
 		most int
 		want string
 	}{
-		"what fits is whole":                      {"abcd", 4, "abcd"},
-		"the ellipsis counts":                     {"abcdefgh", 7, "abcd…"},
-		"characters stay whole":                   {"ääää", 7, "ää…"},
-		"what is no UTF-8 becomes question marks": {"a\xffb", 9, "a?b"},
-		"a bound below the ellipsis leaves it":    {"abcdefgh", 2, "…"},
+		"a text that fits is whole":            {"abcd", 4, "abcd"},
+		"the ellipsis counts":                  {"abcdefgh", 7, "abcd…"},
+		"characters stay whole":                {"ääää", 7, "ää…"},
+		"invalid UTF-8 becomes question marks": {"a\xffb", 9, "a?b"},
+		"a bound below the ellipsis leaves it": {"abcdefgh", 2, "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := excerpt.Cut(c.text, c.most); got != c.want {
@@ -31,11 +31,11 @@ func TestCut(t *testing.T) {
 func TestPair(t *testing.T) {
 	long := strings.Repeat("abcdefghij", 5)
 	for name, c := range map[string]struct{ before, after, was, is string }{
-		"short ones are whole":                            {"one", "two", "one", "two"},
-		"of a long beginning the end is shown":            {long + "1", long + "2", "…ghij1", "…ghij2"},
-		"what differs at once keeps its beginning":        {"x" + long, "y", "xabcdefghijab…", "y"},
-		"one that is absent leaves the other's beginning": {long, "", "abcdefghijabc…", ""},
-		"what differs far behind may be cut again":        {long + "1" + long, long + "2", "…ghij1abcde…", "…ghij2"},
+		"short ones are whole":                           {"one", "two", "one", "two"},
+		"of a long beginning the end is shown":           {long + "1", long + "2", "…ghij1", "…ghij2"},
+		"texts that differ at once keep their beginning": {"x" + long, "y", "xabcdefghijab…", "y"},
+		"an absent text leaves the other's beginning":    {long, "", "abcdefghijabc…", ""},
+		"a difference far back may be cut again":         {long + "1" + long, long + "2", "…ghij1abcde…", "…ghij2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if was, is := excerpt.Pair(c.before, c.after, 16); was != c.was || is != c.is {

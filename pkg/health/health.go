@@ -16,9 +16,9 @@ type Status string
 
 // The statuses of an object.
 const (
-	// Ready: what its current generation asks for was observed.
+	// Ready: the state that its current generation requires was observed.
 	Ready Status = "Ready"
-	// InProgress: not there yet; it may get there by itself.
+	// InProgress: it is not ready yet, and may become ready by itself.
 	InProgress Status = "InProgress"
 	// Failed: its controller has given up, or it will not become ready without a user's action.
 	Failed Status = "Failed"
@@ -31,11 +31,11 @@ const (
 // Result is the verdict on one object.
 type Result struct {
 	Status Status
-	// Message says why, and what helps. It is empty when there is nothing to say.
+	// Message gives the reason, and what helps. It may be empty.
 	Message string
 }
 
-// rules judge the kinds that kstatus does not know, or is too lenient with. They are asked after the checks that hold for every kind.
+// rules judge the kinds that kstatus does not cover, or treats too leniently. They apply after the checks that hold for every kind.
 var rules = map[schema.GroupKind]func(object) Result{
 	{Kind: "Namespace"}:             namespace,
 	{Kind: "PersistentVolumeClaim"}: claim,
@@ -54,7 +54,7 @@ func Of(u *unstructured.Unstructured) (result Result) {
 		return Result{Unknown, "there is no object"}
 	}
 	defer func() {
-		if problem := recover(); problem != nil { // kstatus trusts the shape of what it reads
+		if problem := recover(); problem != nil { // kstatus assumes that objects are well-formed
 			result = Result{Unknown, conditions.Cut(fmt.Sprintf("its status cannot be read: %v", problem))}
 		}
 	}()
@@ -87,7 +87,7 @@ func judge(o object) Result {
 	return kstatus(o)
 }
 
-// kstatus asks the library and puts its verdict into our words.
+// kstatus returns the verdict of the library in our own words.
 func kstatus(o object) Result {
 	verdict, err := status.Compute(o.Unstructured)
 	if err != nil {

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// namespace is ready when it is active. Creating an object in a namespace that is going away is refused, and waiting does not help
-// those objects, so that state is told apart even without a deletion timestamp.
+// namespace is ready when it is active. Creating an object in a terminating namespace is refused, and waiting does not help those objects,
+// so that state is reported even without a deletion timestamp.
 func namespace(o object) Result {
 	switch phase := o.text("status", "phase"); phase {
 	case "Active":
@@ -17,7 +17,7 @@ func namespace(o object) Result {
 	}
 }
 
-// claim tells a volume that is lost, which does not come back, from one that is not there yet.
+// claim distinguishes a lost volume, which does not come back, from one that is not bound yet.
 func claim(o object) Result {
 	switch phase := o.text("status", "phase"); phase {
 	case "Bound":
@@ -33,7 +33,7 @@ func claim(o object) Result {
 	}
 }
 
-// apiService is ready when the server behind it answers. It is never failed: it heals as soon as that server does.
+// apiService is ready when the server behind it responds. It never counts as failed: it recovers as soon as that server does.
 func apiService(o object) Result {
 	available, found := o.condition("Available")
 	switch {

@@ -14,7 +14,7 @@ import (
 func TestKinds_OfNamespace(t *testing.T) {
 	runHealth(t, "v1", "Namespace", []healthCase{
 		{"it is ready when it is active", "status: {phase: Active}", health.Ready, "active"},
-		{"it is terminating when it says so", "status: {phase: Terminating}", health.Terminating, "is being deleted"},
+		{"it is terminating when its phase is", "status: {phase: Terminating}", health.Terminating, "is being deleted"},
 		{"it is terminating when it is deleted", "metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}\nstatus: {phase: Active}",
 			health.Terminating, "is being deleted"},
 		{"it is in progress without a phase", "metadata: {name: a}", health.InProgress, "is not active yet"},
@@ -43,12 +43,12 @@ status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established,
 		{"it is ready when it is established",
 			"status: {conditions: [{type: NamesAccepted, status: 'True'}, {type: Established, status: 'True'}]}",
 			health.Ready, "CRD is established"},
-		{"it has failed when another one has its names", `
+		{"it has failed when another definition has its names", `
 status: {conditions: [{type: NamesAccepted, status: "False", reason: PluralConflict, message: '"samples" is already in use'}]}`,
 			health.Failed, `"samples" is already in use`},
 		{"a failure without a message has a reason", "status: {conditions: [{type: NamesAccepted, status: 'False', reason: PluralConflict}]}",
 			health.Failed, "PluralConflict"},
-		{"a failure without a word is one too", "status: {conditions: [{type: NamesAccepted, status: 'False'}]}",
+		{"a failure without reason and message is still a failure", "status: {conditions: [{type: NamesAccepted, status: 'False'}]}",
 			health.Failed, "it failed without a message"},
 	})
 }
@@ -56,23 +56,23 @@ status: {conditions: [{type: NamesAccepted, status: "False", reason: PluralConfl
 func TestKinds_OfAPIService(t *testing.T) {
 	runHealth(t, "apiregistration.k8s.io/v1", "APIService", []healthCase{
 		{"it is in progress before it was observed", "metadata: {name: a}", health.InProgress, "was not observed yet"},
-		{"it is ready when its server answers", "status: {conditions: [{type: Available, status: 'True', reason: Passed}]}", health.Ready,
+		{"it is ready when its server responds", "status: {conditions: [{type: Available, status: 'True', reason: Passed}]}", health.Ready,
 			"available"},
-		{"it is in progress while its server does not answer", `
+		{"it is in progress while its server does not respond", `
 status:
   conditions:
   - {type: Available, status: "False", reason: MissingEndpoints, message: endpoints for service/a in "b" have no addresses}`,
 			health.InProgress, `is not available: MissingEndpoints: endpoints for service/a in "b" have no addresses`},
-		{"a message stands without a reason", "status: {conditions: [{type: Available, status: 'False', message: no answer}]}", health.InProgress,
+		{"a message without a reason", "status: {conditions: [{type: Available, status: 'False', message: no answer}]}", health.InProgress,
 			"is not available: no answer"},
-		{"it needs no words", "status: {conditions: [{type: Available, status: Unknown}]}", health.InProgress,
+		{"it needs no reason and no message", "status: {conditions: [{type: Available, status: Unknown}]}", health.InProgress,
 			"is not available: it reports no reason"},
 	})
 }
 
 func TestKinds_OfOtherKindsOfKubernetes(t *testing.T) {
 	runHealth(t, "v1", "ConfigMap", []healthCase{
-		{"a ConfigMap is ready as soon as it is there", "data: {a: b}", health.Ready, "Resource is always ready"},
+		{"a ConfigMap is ready as soon as it exists", "data: {a: b}", health.Ready, "Resource is always ready"},
 	})
 	runHealth(t, "v1", "Service", []healthCase{
 		{"a load balancer is in progress without an address", "spec: {type: LoadBalancer}", health.InProgress,
@@ -80,7 +80,7 @@ func TestKinds_OfOtherKindsOfKubernetes(t *testing.T) {
 		{"a Service is ready otherwise", "spec: {clusterIP: 10.0.0.1}", health.Ready, "Service is ready"},
 	})
 	runHealth(t, "rbac.authorization.k8s.io/v1", "ClusterRole", []healthCase{
-		{"a kind without status is ready as soon as it is there", "rules: []", health.Ready, "Resource is current"},
+		{"a kind without status is ready as soon as it exists", "rules: []", health.Ready, "Resource is current"},
 	})
 }
 
@@ -95,19 +95,19 @@ status: {conditions: [{type: Ready, status: "False", reason: Waiting, message: w
 			health.InProgress, "waits for a Secret"},
 		{"the reason stands in for a message", meta + "status: {conditions: [{type: Ready, status: Unknown, reason: Waiting}]}",
 			health.InProgress, "Waiting"},
-		{"silence is in progress too", meta + "status: {conditions: [{type: Ready, status: 'False'}]}",
+		{"no reason and no message is in progress too", meta + "status: {conditions: [{type: Ready, status: 'False'}]}",
 			health.InProgress, "it is not ready, without a message"},
-		{"an old status says nothing about the current generation", meta +
+		{"an old status does not cover the current generation", meta +
 			"status: {observedGeneration: 2, conditions: [{type: Ready, status: 'True'}]}",
 			health.InProgress, "generation 3 was not observed yet, the last one was 2"},
-		{"an old condition says nothing either", meta + "status: {conditions: [{type: Ready, status: 'True', observedGeneration: 2}]}",
+		{"nor does an old condition", meta + "status: {conditions: [{type: Ready, status: 'True', observedGeneration: 2}]}",
 			health.InProgress, "generation 3 was not observed yet, condition Ready speaks of 2"},
 		{"it is in progress while it reconciles", meta + "status: {conditions: [{type: Reconciling, status: 'True', message: at it}]}",
 			health.InProgress, "at it"},
 		{"it has failed when it is stalled", meta + "status: {conditions: [{type: Stalled, status: 'True', reason: Broken, message: no way}]}",
 			health.Failed, "no way"},
-		{"its state in the words of Kyma does not count here", meta + "status: {state: Error}", health.Ready, "Resource is current"},
-		{"it is terminating when it is deleted, and says what it waits for",
+		{"its status.state of the Kyma convention does not count here", meta + "status: {state: Error}", health.Ready, "Resource is current"},
+		{"it is terminating when it is deleted, and lists its finalizers",
 			"metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [x/one, x/two]}", health.Terminating,
 			"is being deleted; waits for x/one, x/two to let go of it"},
 	})
@@ -117,11 +117,11 @@ func TestKinds_OfWhatCannotBeRead(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 	}{
-		{"conditions that are no list", "{apiVersion: x.io/v1, kind: A, status: {conditions: oops}}"},
-		{"conditions that are no objects", "{apiVersion: x.io/v1, kind: A, status: {conditions: [1, 2]}}"},
-		{"a status that is no object", "{apiVersion: apps/v1, kind: DaemonSet, metadata: {generation: 1}, status: oops}"},
-		{"a generation that is no number", "{apiVersion: x.io/v1, kind: A, metadata: {generation: oops}}"},
-		{"a deletion timestamp that is no text", "{apiVersion: x.io/v1, kind: A, metadata: {deletionTimestamp: {a: b}}}"},
+		{"conditions that are not a list", "{apiVersion: x.io/v1, kind: A, status: {conditions: oops}}"},
+		{"conditions that are not objects", "{apiVersion: x.io/v1, kind: A, status: {conditions: [1, 2]}}"},
+		{"a status that is not an object", "{apiVersion: apps/v1, kind: DaemonSet, metadata: {generation: 1}, status: oops}"},
+		{"a generation that is not a number", "{apiVersion: x.io/v1, kind: A, metadata: {generation: oops}}"},
+		{"a deletion timestamp that is not a string", "{apiVersion: x.io/v1, kind: A, metadata: {deletionTimestamp: {a: b}}}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := health.Of(object(t, test.text))

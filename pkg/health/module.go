@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// The words of the Kyma convention that are judged here; others are passed on.
+// The states of the Kyma convention that are judged here; others are passed on.
 const (
 	stateReady      = "Ready"
 	stateProcessing = "Processing"
@@ -16,14 +16,14 @@ const (
 	stateDeleting   = "Deleting"
 )
 
-// maxState bounds status.state. What is longer is no word of any convention, and it would be copied into our own status.
+// maxState bounds status.state. A longer text is not a state of any convention, and it would be copied into our own status.
 const maxState = 63
 
-// ModuleState returns what a module's own resource reports of itself: the word in status.state and a sentence that explains it. Both are
-// empty when it reports none.
+// ModuleState returns the state that a module's own resource reports in status.state, and a sentence that explains it. Both are empty when
+// it reports none.
 //
-// The word is passed on as it is, with two exceptions, where it is known to be out of date: a Ready or Warning of an older generation
-// is Processing, and a resource that is being deleted is Deleting unless it reports trouble.
+// The state is passed on as it is, with two exceptions, where it is known to be out of date: a Ready or Warning of an older generation is
+// Processing, and a resource that is being deleted is Deleting unless it reports trouble.
 func ModuleState(u *unstructured.Unstructured) (state, message string) {
 	if u == nil {
 		return "", ""
@@ -44,7 +44,7 @@ func ModuleState(u *unstructured.Unstructured) (state, message string) {
 	}
 }
 
-// current returns a state that a resource reports, changed where it is known to be out of date.
+// current returns the state that a resource reports, corrected where it is known to be out of date.
 func current(o object, state string) string {
 	if o.deleted() {
 		if state == stateReady || state == stateProcessing {
@@ -59,9 +59,9 @@ func current(o object, state string) string {
 	return state
 }
 
-// explanation returns the text of the condition that tells most: Ready when it is not true, then whatever is false or unknown, then Ready
-// itself. Modules that have none write status.description. Conditions that are true and not Ready are left out: nothing tells
-// whether they are good news.
+// explanation returns the text of the most informative condition: Ready when it is not true, then one that is false, then one that is
+// unknown, then Ready itself. Modules without conditions write status.description. Conditions that are true and not Ready are left out:
+// nothing indicates whether they are good news.
 func explanation(o object) string {
 	all := o.conditions()
 	first := func(matches func(condition) bool) string {
@@ -73,7 +73,7 @@ func explanation(o object) string {
 		return ""
 	}
 	isReady := func(c condition) bool { return c.kind == "Ready" }
-	if o.text("status", "state") == stateReady { // a feature that is off on purpose does not explain it
+	if o.text("status", "state") == stateReady { // a condition of a feature that is off on purpose does not explain it
 		return orElse(first(isReady), o.text("status", "description"))
 	}
 	for _, matches := range []func(condition) bool{

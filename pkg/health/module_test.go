@@ -20,8 +20,8 @@ func TestModuleState(t *testing.T) {
 		{"a resource without status reports nothing", "metadata: {name: a}", "", ""},
 		{"a resource without state reports nothing, whatever its conditions",
 			"status: {conditions: [{type: Ready, status: 'False', message: waits}]}", "", ""},
-		{"a state that is no text is none", "status: {state: 1}", "", ""},
-		{"a state that is no word is none", "status: {state: " + strings.Repeat("x", 64) + "}", "", ""},
+		{"a state that is not a string is none", "status: {state: 1}", "", ""},
+		{"a state that is too long is none", "status: {state: " + strings.Repeat("x", 64) + "}", "", ""},
 		{"Ready comes with the text of the condition Ready",
 			"status: {state: Ready, conditions: [{type: Other, status: 'False', message: off}, {type: Ready, status: 'True', message: all good}]}",
 			"Ready", "all good"},
@@ -34,13 +34,13 @@ status: {state: Processing, conditions: [
 		{"Error comes with the condition Ready when it is not true", `
 status: {state: Error, conditions: [{type: A, status: "False", message: a part}, {type: Ready, status: "False", message: the whole}]}`,
 			"Error", "the whole"},
-		{"Error comes with what is false before what is unknown", `
+		{"Error comes with a false condition before an unknown one", `
 status: {state: Error, conditions: [{type: A, status: Unknown, message: unclear}, {type: B, status: "False", message: broken}]}`,
 			"Error", "broken"},
 		{"Error comes with a reason when there is no message",
 			"status: {state: Error, conditions: [{type: A, status: 'False', reason: NoSecret}]}",
 			"Error", "NoSecret"},
-		{"conditions without a word are passed over", `
+		{"conditions without reason and message are skipped", `
 status: {state: Error, conditions: [{type: Ready, status: "False"}, {type: A, status: "False", message: broken}]}`, "Error", "broken"},
 		{"Warning comes with the condition Ready even when it is true", `
 status: {state: Warning, conditions: [{type: A, status: "True", message: fine}, {type: Ready, status: "True", message: ready but old}]}`,
@@ -48,19 +48,19 @@ status: {state: Warning, conditions: [{type: A, status: "True", message: fine}, 
 		{"a description stands in for conditions", "status: {state: Warning, description: two APIs are misconfigured}",
 			"Warning", "two APIs are misconfigured"},
 		{"a description explains Ready too", "status: {state: Ready, description: up to date}", "Ready", "up to date"},
-		{"Deleting comes with what it waits for", deleted +
+		{"Deleting comes with the reason for the wait", deleted +
 			"status: {state: Deleting, conditions: [{type: Deleted, status: 'False', message: functions exist}]}",
 			"Deleting", "functions exist"},
-		{"a word of another convention is passed on", "status: {state: Dancing}", "Dancing", ""},
+		{"a state of another convention is passed on", "status: {state: Dancing}", "Dancing", ""},
 		{"Ready of an older generation is Processing", "metadata: {generation: 2}\nstatus: {state: Ready, observedGeneration: 1}",
 			"Processing", "generation 2 was not observed yet, Ready speaks of 1"},
 		{"Warning of an older generation is Processing", "metadata: {generation: 2}\nstatus: {state: Warning, observedGeneration: 1}",
 			"Processing", "generation 2 was not observed yet, Warning speaks of 1"},
-		{"Error of an older generation stays, for trouble is not hidden",
+		{"Error of an older generation stays, because trouble is not hidden",
 			"metadata: {generation: 2}\nstatus: {state: Error, observedGeneration: 1, description: broken}", "Error", "broken"},
 		{"Ready of the current generation is Ready", "metadata: {generation: 2}\nstatus: {state: Ready, observedGeneration: 2}", "Ready", ""},
 		{"Ready is Deleting when the resource is being deleted", deleted + "status: {state: Ready}", "Deleting", "the resource is being deleted"},
-		{"Warning stays when the resource is being deleted, for it tells what blocks", deleted +
+		{"Warning stays when the resource is being deleted, because it explains what blocks", deleted +
 			"status: {state: Warning, description: bindings exist}",
 			"Warning", "bindings exist"},
 	} {
@@ -76,7 +76,7 @@ status: {state: Warning, conditions: [{type: A, status: "True", message: fine}, 
 	}
 }
 
-// FuzzObject: whatever a cluster holds, there is a verdict, it is one of five, and its message is bounded.
+// FuzzObject: for any object there is a verdict, it is one of five, and its message is bounded.
 func FuzzObject(f *testing.F) {
 	for kind, apiVersion := range map[string]string{
 		"Pod": "v1", "Namespace": "v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",

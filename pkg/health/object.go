@@ -2,7 +2,7 @@ package health
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// object reads fields of an object without a word about their types: what has another type than expected is not there.
+// object reads fields of an object without trusting their types: a field of an unexpected type counts as absent.
 type object struct{ *unstructured.Unstructured }
 
 // condition is one entry of status.conditions.
@@ -32,7 +32,7 @@ func (o object) number(path ...string) (value int64, found bool) {
 	return toInt(field)
 }
 
-// count returns a number that is zero when it is not there.
+// count returns a number, or zero when it is absent.
 func (o object) count(path ...string) int64 {
 	value, _ := o.number(path...)
 	return value
@@ -80,7 +80,7 @@ func (o object) is(kind, status string) (condition, bool) {
 	return c, found && c.status == status
 }
 
-// why returns the text of a condition: "Reason: message", or what there is of it.
+// why returns the text of a condition: "Reason: message", or the one of them that is set.
 func (c condition) why() string {
 	switch {
 	case c.message == "":

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
-// object reads YAML with the numbers that a cluster's client makes of it.
+// object reads YAML with numbers as a cluster's client decodes them.
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -20,7 +20,7 @@ func object(t testing.TB, text string) *unstructured.Unstructured {
 	return u
 }
 
-// healthCase is one object and the verdict on it. The body follows apiVersion and kind.
+// healthCase is one object and its verdict. The body follows apiVersion and kind.
 type healthCase struct {
 	name, body string
 	status     health.Status

@@ -21,14 +21,14 @@ const (
 	self = "self"
 )
 
-// Probe is a compiled condition on an object. It may be asked by several goroutines at once.
+// Probe is a compiled condition on an object. Several goroutines may use it at once.
 type Probe struct {
 	expression string
 	program    cel.Program
 }
 
-// environ is the language of a probe: what the API server offers to rules in definitions, with the object as self. It is made once,
-// which takes some milliseconds.
+// environ is the language of a probe: the CEL environment of rules in definitions, with the object as self. It is created once, which takes
+// some milliseconds.
 var environ = sync.OnceValues(func() (*cel.Env, error) {
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
@@ -40,12 +40,12 @@ var environ = sync.OnceValues(func() (*cel.Env, error) {
 	return set.Env(environment.NewExpressions)
 })
 
-// CompileProbe compiles a CEL expression about the variable self, the whole object as JSON has it, such as
+// CompileProbe compiles a CEL expression about the variable self, the whole object in its JSON form, such as
 //
 //	self.status.observedGeneration == self.metadata.generation && self.status.phase in ["Running", "Idle"]
 //
 // The expression has the functions that rules in CustomResourceDefinitions have (strings, lists, quantities, URLs, ...), and its result
-// must be true or false. Its cost is limited when it is asked, as the API server limits a rule. It cannot ask for the time.
+// must be true or false. Its cost is limited at evaluation, as the API server limits a rule. It has no access to the current time.
 func CompileProbe(expression string) (probe *Probe, err error) {
 	switch {
 	case strings.TrimSpace(expression) == "":
@@ -73,8 +73,8 @@ func CompileProbe(expression string) (probe *Probe, err error) {
 	return &Probe{strings.TrimSpace(expression), program}, nil
 }
 
-// Check reports whether the expression is true of an object and, when it is not, why. What cannot be answered is not yet true: a field that
-// is missing may still come. The message quotes the expression but never a value of the object.
+// Check reports whether the expression is true for an object and, when it is not, why. An expression that cannot be evaluated is not yet
+// true: a missing field may still appear. The message quotes the expression but never a value of the object.
 func (p *Probe) Check(u *unstructured.Unstructured) (ok bool, message string) {
 	if u == nil {
 		return false, "there is no object"
@@ -94,8 +94,8 @@ func (p *Probe) Check(u *unstructured.Unstructured) (ok bool, message string) {
 	}
 }
 
-// obstacle puts the error of an evaluation into words. Its own text may repeat values of the object, which may be a Secret, so only the
-// name of a field is taken from it, and only when the expression has that name too.
+// obstacle describes the error of an evaluation. The error's own text may repeat values of the object, which may be a Secret, so only the
+// name of a field is taken from it, and only when the expression contains that name too.
 func (p *Probe) obstacle(err error) string {
 	text := err.Error()
 	switch {

@@ -25,10 +25,10 @@ status: {observedGeneration: 2, readyReplicas: 3, phase: Running, conditions: [{
 		message          string
 	}{
 		{"a field that has the value", "self.status.phase == 'Running'", true, ""},
-		{"a field that has another", "self.status.phase == 'Idle'", false, "is not true yet: self.status.phase == 'Idle'"},
+		{"a field that has another value", "self.status.phase == 'Idle'", false, "is not true yet: self.status.phase == 'Idle'"},
 		{"numbers are compared whatever their type", "self.spec.size == self.status.readyReplicas && self.spec.size == 3.0 && self.spec.ratio < 1", true, ""},
 		{"a field that is a boolean is an answer", "self.spec.wanted", true, ""},
-		{"a field that is none is no answer", "self.spec.size", false, "is neither true nor false, compare it with something: self.spec.size"},
+		{"a field that is no boolean", "self.spec.size", false, "is neither true nor false, compare it with something: self.spec.size"},
 		{"a list is searched", "self.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')", true, ""},
 		{"a field that may be missing", "has(self.status.reason) ? self.status.reason == 'A' : true", true, ""},
 		{"a field that is optional", "self.?status.?reason.orValue('none') == 'none'", true, ""},
@@ -40,17 +40,17 @@ status: {observedGeneration: 2, readyReplicas: 3, phase: Running, conditions: [{
 			"cannot be answered yet, a field is missing: self.metadata.labels[self.spec.password] == 'A'"},
 		{"a list that is too short is not true yet", "self.spec.names[2] == 'c'", false,
 			"cannot be answered yet, a list is too short: self.spec.names[2] == 'c'"},
-		{"what is false anyway needs no missing field", "self.spec.wanted || self.status.reason == 'A'", true, ""},
+		{"a result that is clear without the missing field", "self.spec.wanted || self.status.reason == 'A'", true, ""},
 		{"null is a value", "self.spec.nothing == null", true, ""},
 		{"Kubernetes' quantities", "quantity(self.spec.cpu).isLessThan(quantity('1'))", true, ""},
 		{"Kubernetes' lists, strings, regular expressions", "self.spec.names.isSorted() && self.status.phase.lowerAscii() == 'running' && self.status.phase.find('[A-Z]') == 'R'", true, ""},
-		{"times are compared with times that stand in the object", "timestamp(self.metadata.creationTimestamp) < timestamp('2027-01-01T00:00:00Z')", true, ""},
+		{"times are compared with times in the object", "timestamp(self.metadata.creationTimestamp) < timestamp('2027-01-01T00:00:00Z')", true, ""},
 		{"types that do not fit", "self.spec.size + self.spec.password == 'A'", false,
 			"does not fit the types that the fields have: self.spec.size + self.spec.password == 'A'"},
 		{"a value that cannot be converted is not repeated", "int(self.spec.password) == 1", false,
 			"cannot be answered for this object: int(self.spec.password) == 1"},
 		{"a division by nothing", "1 / (self.spec.size - 3) == 1", false, "cannot be answered for this object: 1 / (self.spec.size - 3) == 1"},
-		{"what costs too much is stopped",
+		{"an expression that is too costly is stopped",
 			"[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, [0,1,2,3,4,5,6,7,8,9].all(e, [0,1,2,3,4,5,6,7,8,9].all(f, [0,1,2,3,4,5,6,7,8,9].all(g, true)))))))",
 			false, "is too costly for this object, make it simpler: [0,1,2"},
 	} {
@@ -97,13 +97,13 @@ func TestCompileProbeRefuses(t *testing.T) {
 	for _, test := range []struct{ name, expression, want string }{
 		{"nothing", " \n", "the expression of a probe is empty; write a CEL expression about self that is true or false"},
 		{"too much", "true" + strings.Repeat(" ", 4096), "the expression of a probe has 4100 bytes, more than 4096; split it into several probes"},
-		{"what is no CEL", "self.a ==", "the expression of a probe is no CEL about self: Syntax error: mismatched input '<EOF>'"},
+		{"invalid CEL", "self.a ==", "the expression of a probe is no CEL about self: Syntax error: mismatched input '<EOF>'"},
 		{"other variables", "true && object.a", "the expression of a probe is no CEL about self: undeclared reference to 'object' (in container '') (line 1, column 9)"},
-		{"an old object, which there is none of", "self.a == oldSelf.a", "the expression of a probe is no CEL about self: undeclared reference to 'oldSelf'"},
-		{"the time, which no one tells it", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is no CEL about self: undeclared reference to 'now'"},
+		{"an old object, which does not exist here", "self.a == oldSelf.a", "the expression of a probe is no CEL about self: undeclared reference to 'oldSelf'"},
+		{"the current time, to which it has no access", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is no CEL about self: undeclared reference to 'now'"},
 		{"a number", "1 + 1", "the expression of a probe gives int; compare it with something, so that it is true or false"},
 		{"a text", "'a'", "the expression of a probe gives string; compare it with something, so that it is true or false"},
-		{"a regular expression that is none", "'a'.matches('(')", "the expression of a probe is no CEL about self: invalid matches argument"},
+		{"an invalid regular expression", "'a'.matches('(')", "the expression of a probe is no CEL about self: invalid matches argument"},
 		{"nesting without end", strings.Repeat("(", 2000) + "true" + strings.Repeat(")", 2000), "the expression of a probe is no CEL about self: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCompileProbeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzProbe: whatever a user writes and whatever a cluster holds, there is an answer, and it is bounded.
+// FuzzProbe: for any expression and any object there is an answer, and it is bounded.
 func FuzzProbe(f *testing.F) {
 	for _, expression := range []string{"self.a == 1", "self.a", "self.a[0].b.exists(c, c == 'd')", "has(self.a) && self.?b.orValue(true)",
 		"int(self.a) == quantity('1')", "self", "self.all(k, k != self[k])", "url(self.a).getHost() == ''", "((", "'\xff'"} {

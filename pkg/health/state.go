@@ -17,11 +17,11 @@ const maxPath = 1024
 // StateCheck maps a value in a module's own resource to a state.
 type StateCheck struct {
 	// JSONPath of the value, as kubectl writes it: .status.phase, status.phase, $.status.phase and {.status.phase} are the same. Fields,
-	// indices, slices, wildcards and filters are understood; "..", unions and ranges are not.
+	// indices, slices, wildcards and filters are supported; "..", unions and ranges are not.
 	JSONPath string
-	// Value that is compared with the text of what is found: a string as it is, a number or a boolean as JSON writes it.
+	// Value is compared with the text of the value found: a string as it is, a number or a boolean as JSON writes it.
 	Value string
-	// State that follows.
+	// State that applies when the check holds.
 	State string
 }
 
@@ -31,13 +31,13 @@ func (c StateCheck) Validate() error {
 	return err
 }
 
-// MapState says in which state a module's own resource is, by the first check that holds. A check whose path cannot be read does not
-// hold: see [StateCheck.Validate].
+// MapState returns the state of a module's own resource, by the first check that holds. A check whose path is invalid does not hold: see
+// [StateCheck.Validate].
 //
-//  1. A check holds when its path finds something, and every value found (a wildcard finds several) is the one that the check names.
-//     Objects, lists and null are no values.
-//  2. What is known to be out of date is changed as [ModuleState] does it: Ready and Warning of an older generation are Processing, and
-//     a resource that is being deleted is Deleting unless it reports trouble.
+//  1. A check holds when its path finds something, and every value found (a wildcard finds several) equals the value of the check.
+//     Objects, lists and null are not values.
+//  2. A state that is known to be out of date is corrected as in [ModuleState]: Ready and Warning of an older generation are Processing,
+//     and a resource that is being deleted is Deleting unless it reports trouble.
 func MapState(u *unstructured.Unstructured, checks []StateCheck) (state string, found bool) {
 	if u == nil {
 		return "", false
@@ -56,7 +56,7 @@ func (c StateCheck) holds(u *unstructured.Unstructured) (holds bool) {
 		return false
 	}
 	defer func() {
-		if recover() != nil { // the library trusts the shape of what it reads
+		if recover() != nil { // the library assumes that objects are well-formed
 			holds = false
 		}
 	}()
@@ -77,7 +77,7 @@ func (c StateCheck) holds(u *unstructured.Unstructured) (holds bool) {
 	return values > 0
 }
 
-// parse reads the path, and refuses what may take long on an untrusted object: ".." and unions multiply what they find.
+// parse reads the path, and refuses anything that may take long on an untrusted object: ".." and unions multiply the results.
 func (c StateCheck) parse() (path *jsonpath.JSONPath, err error) {
 	if strings.TrimSpace(c.JSONPath) == "" {
 		return nil, errors.New("the JSONPath of a state check is empty; name a field, such as .status.phase")
@@ -102,7 +102,7 @@ func (c StateCheck) parse() (path *jsonpath.JSONPath, err error) {
 	return path, path.Parse(text)
 }
 
-// braced writes the short forms out.
+// braced expands the short forms.
 func braced(path string) string {
 	path = strings.TrimSpace(path)
 	if strings.HasPrefix(path, "{") {
@@ -115,7 +115,7 @@ func braced(path string) string {
 	return "{" + path + "}"
 }
 
-// unsupported names the first thing in a path that is not understood here.
+// unsupported names the first part of a path that is not supported here.
 func unsupported(root *jsonpath.ListNode) string {
 	if len(root.Nodes) != 1 || root.Nodes[0].Type() != jsonpath.NodeList {
 		return "text, or several paths"

@@ -40,15 +40,15 @@ status:
 		{"another value", ".status.phase", "down", false},
 		{"case counts", ".status.phase", "Up", false},
 		{"a field that is missing", ".status.nowhere", "", false},
-		{"a field below one that is missing", ".nowhere.phase", "up", false},
-		{"a field of what has none", ".status.phase.more", "up", false},
+		{"a field below a missing one", ".nowhere.phase", "up", false},
+		{"a field of a scalar", ".status.phase.more", "up", false},
 		{"a boolean", ".status.ready", "true", true},
 		{"an integer", ".status.count", "3", true},
 		{"a fraction", ".status.ratio", "0.5", true},
 		{"a large integer is not rounded", ".status.large", "9007199254740993", true},
-		{"null is no value", ".status.nothing", "", false},
-		{"an object is no value", ".status", "map[]", false},
-		{"a list is no value", ".status.parts", "[]", false},
+		{"null is not a value", ".status.nothing", "", false},
+		{"an object is not a value", ".status", "map[]", false},
+		{"a list is not a value", ".status.parts", "[]", false},
 		{"an item of a list", ".status.parts[1].state", "up", true},
 		{"the last item of a list", ".status.parts[-1:].name", "b", true},
 		{"an item that is not there", ".status.parts[5].state", "up", false},
@@ -56,7 +56,7 @@ status:
 		{"all items, when one is not", ".status.mixed[*].state", "up", false},
 		{"the item that a filter finds", `.status.conditions[?(@.type=="Ready")].status`, "True", true},
 		{"an item that a filter does not find", `.status.conditions[?(@.type=="Lost")].status`, "True", false},
-		{"a filter on what is no list", `.status.phase[?(@.type=="Ready")].status`, "True", false},
+		{"a filter on a scalar", `.status.phase[?(@.type=="Ready")].status`, "True", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			check := health.StateCheck{JSONPath: test.path, Value: test.value, State: "Ready"}
@@ -81,7 +81,7 @@ func TestMapStateTakesTheFirstCheckThatHolds(t *testing.T) {
 	}
 	for _, test := range []struct{ name, body, state string }{
 		{"the first of two that hold", "status: {phase: up, busy: true}", "Ready"},
-		{"one further down", "status: {phase: else, busy: true}", "Processing"},
+		{"a later one", "status: {phase: else, busy: true}", "Processing"},
 		{"trouble", "status: {phase: broken}", "Error"},
 		{"none", "status: {phase: else}", ""},
 		{"no status", "spec: {}", ""},
@@ -109,13 +109,13 @@ func TestStateCheckValidate(t *testing.T) {
 	for _, test := range []struct{ name, path, want string }{
 		{"nothing", " ", "the JSONPath of a state check is empty; name a field, such as .status.phase"},
 		{"too much", strings.Repeat(".a", 600), "the JSONPath of a state check has 1200 bytes, more than 1024"},
-		{"a bracket that is open", ".a[0", `".a[0" is no JSONPath: `},
-		{"a brace that is open", "{.a", `"{.a" is no JSONPath: `},
+		{"an unclosed bracket", ".a[0", `".a[0" is no JSONPath: `},
+		{"an unclosed brace", "{.a", `"{.a" is no JSONPath: `},
 		{"a search through everything", "..phase", `the JSONPath "..phase" of a state check has ".."; name one field by its path, such as .status.phase`},
 		{"a search within a filter", ".a[?(@..b=='c')]", `the JSONPath ".a[?(@..b=='c')]" of a state check has ".."`},
 		{"a union", ".a[0,1]", `the JSONPath ".a[0,1]" of a state check has a union`},
 		{"a range", "{range .a[*]}{.b}{end}", `the JSONPath "{range .a[*]}{.b}{end}" of a state check has text, or several paths`},
-		{"a range that is left open", "{range .a[*]}", `the JSONPath "{range .a[*]}" of a state check has a range`},
+		{"an unclosed range", "{range .a[*]}", `the JSONPath "{range .a[*]}" of a state check has a range`},
 		{"text around it", "a {.b}", `"a {.b}" is no JSONPath: `},
 		{"two paths", "{.a}{.b}", `the JSONPath "{.a}{.b}" of a state check has text, or several paths`},
 	} {
@@ -131,7 +131,7 @@ func TestStateCheckValidate(t *testing.T) {
 	}
 }
 
-// FuzzMapState: whatever a user writes and whatever a cluster holds, nothing panics, and only a valid check maps.
+// FuzzMapState: for any path and any object nothing panics, and only a valid check maps.
 func FuzzMapState(f *testing.F) {
 	for _, path := range []string{".a", "{.a[0].b}", "$.a[-1:]['b']", `.a[?(@.b=="d")].b`, ".a[?(@.b)]", ".*", "[*][*]", ".a[::2]", "{..}", "{.a}}", "{true}", "{1.5}",
 		`{"a"}`, `.a[?(1==1)]`} {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// replicated is kstatus behind one more check: a controller of this kind always reports what it has seen, so a status without it is
-// not that of the controller. Without the check, an object with zero replicas would be ready before its controller has observed it.
+// replicated is kstatus after one more check: a controller of this kind always reports the generation that it has seen, so a status without
+// it does not come from the controller. Without the check, an object with zero replicas would be ready before its controller has observed
+// it.
 func replicated(o object) Result {
 	if _, found := o.number("status", "observedGeneration"); !found {
 		return Result{InProgress, "was not observed by its controller yet"}
@@ -14,7 +15,7 @@ func replicated(o object) Result {
 	return kstatus(o)
 }
 
-// deployment adds to the counts of kstatus what keeps them from rising.
+// deployment adds to the counts of kstatus the reason why they do not rise.
 func deployment(o object) Result {
 	result := replicated(o)
 	switch result.Status {
@@ -35,8 +36,8 @@ func deployment(o object) Result {
 	return result
 }
 
-// statefulSet counts pods under OnDelete, where kstatus does not look at all: updates wait until the pods are deleted, but pods
-// there must be.
+// statefulSet counts pods under OnDelete, where kstatus does not check anything: updates wait until the pods are deleted, but the pods must
+// exist.
 func statefulSet(o object) Result {
 	result := replicated(o)
 	if result.Status != Ready || o.text("spec", "updateStrategy", "type") != "OnDelete" {
@@ -52,7 +53,7 @@ func statefulSet(o object) Result {
 	return result
 }
 
-// daemonSet does not wait for updated pods under OnDelete, as kstatus does: they wait until the old ones are deleted.
+// daemonSet does not wait for updated pods under OnDelete, as kstatus does: updates wait until the old pods are deleted.
 func daemonSet(o object) Result {
 	if o.text("spec", "updateStrategy", "type") != "OnDelete" {
 		return kstatus(o)
@@ -67,7 +68,7 @@ func daemonSet(o object) Result {
 	return Result{Ready, "available on every node; pods are updated when they are deleted"}
 }
 
-// job is ready when its work is done. kstatus calls it so as soon as it runs.
+// job is ready when its work is done. kstatus calls it ready as soon as it runs.
 func job(o object) Result {
 	if failed, ok := o.is("Failed", "True"); ok {
 		return Result{Failed, orElse(failed.why(), "it failed") + "; check the logs of its pods" + o.where()}
@@ -85,7 +86,7 @@ func job(o object) Result {
 		o.count("status", "active"), o.count("status", "succeeded"), o.count("status", "failed"))}
 }
 
-// pod has rules of its own because kstatus asks the clock how long a pod has been waiting for a node, and because a pod that failed is
+// pod has its own rules because kstatus uses the clock to see how long a pod has been waiting for a node, and because a pod that failed is
 // not ready.
 func pod(o object) Result {
 	switch phase := o.text("status", "phase"); phase {
@@ -111,7 +112,7 @@ func pod(o object) Result {
 	}
 }
 
-// podWaits names the containers that do not run and why. One that crashes again and again has failed.
+// podWaits names the containers that do not run and why. A container that crashes repeatedly has failed.
 func podWaits(o object, otherwise string) Result {
 	verdict, reasons := InProgress, []string(nil)
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
@@ -136,7 +137,7 @@ func podWaits(o object, otherwise string) Result {
 	return Result{verdict, strings.Join(reasons, "; ")}
 }
 
-// where is " in namespace x" for a message.
+// where returns " in namespace x" for a message.
 func (o object) where() string {
 	if o.GetNamespace() == "" {
 		return ""

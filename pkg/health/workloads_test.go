@@ -26,7 +26,7 @@ func TestWorkloads_OfDeployment(t *testing.T) {
 		{"it is in progress while pods are not available",
 			meta + spec + "status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1}",
 			health.InProgress, "Available: 1/2"},
-		{"what keeps pods from being created is named", meta + spec + `
+		{"the reason why pods cannot be created is named", meta + spec + `
 status:
   observedGeneration: 2
   conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, message: "pods \"a-1\" is forbidden: exceeded quota"}]`,
@@ -34,7 +34,7 @@ status:
 		{"a paused rollout is named", meta +
 			"spec: {replicas: 2, paused: true}\nstatus: {observedGeneration: 2, replicas: 2, updatedReplicas: 1}",
 			health.InProgress, "Updated: 1/2; the rollout is paused by spec.paused"},
-		{"it has failed when its deadline is over", meta + spec + `
+		{"it has failed when its deadline has passed", meta + spec + `
 status:
   observedGeneration: 2
   replicas: 2
@@ -47,7 +47,7 @@ status:
 		{"it is ready when every replica is available", meta + spec + "status: {" + counts + ", conditions: [" + available + ", " +
 			rolledOut + "]}",
 			health.Ready, "Deployment is available. Replicas: 2"},
-		{"it is not ready when it is not called available", meta + spec + "status: {" + counts + ", conditions: [" + rolledOut + "]}",
+		{"it is not ready without the condition Available", meta + spec + "status: {" + counts + ", conditions: [" + rolledOut + "]}",
 			health.InProgress, "Deployment not Available"},
 		{"it is ready with zero replicas once its controller has seen them",
 			meta + "spec: {replicas: 0, progressDeadlineSeconds: 600}\nstatus: {observedGeneration: 2, conditions: [" + available + ", " +
@@ -128,7 +128,7 @@ func TestWorkloads_OfJob(t *testing.T) {
 status: {conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}]}`,
 			health.Failed,
 			"BackoffLimitExceeded: Job has reached the specified backoff limit; check the logs of its pods in namespace kyma-system"},
-		{"a failure without words is one too", "metadata: {name: a}\nstatus: {conditions: [{type: Failed, status: 'True'}]}",
+		{"a failure needs no reason and no message", "metadata: {name: a}\nstatus: {conditions: [{type: Failed, status: 'True'}]}",
 			health.Failed, "it failed; check the logs of its pods"},
 		{"it is ready when it is suspended on purpose", meta + "spec: {suspend: true}\nstatus: {conditions: [{type: Suspended, status: 'True'}]}",
 			health.Ready, "suspended, as spec.suspend asks"},
@@ -153,20 +153,20 @@ status:
   initContainerStatuses: [{name: init, state: {waiting: {reason: PodInitializing}}}]
   containerStatuses: [{name: main, state: {waiting: {reason: ImagePullBackOff, message: Back-off pulling image x}}}]`,
 			health.InProgress, "container init waits: PodInitializing; container main waits: ImagePullBackOff: Back-off pulling image x"},
-		{"it is in progress while it is pending without a word", "status: {phase: Pending}", health.InProgress, "is pending"},
+		{"it is in progress while it is pending without a reason", "status: {phase: Pending}", health.InProgress, "is pending"},
 		{"it is in progress while it runs and is not ready", "status: {phase: Running, containerStatuses: [{name: main, state: {running: {}}}]}",
 			health.InProgress, "is running and not ready yet"},
-		{"it has failed when a container crashes again and again", `
+		{"it has failed when a container crashes repeatedly", `
 status: {phase: Running, containerStatuses: [{name: main, state: {waiting: {reason: CrashLoopBackOff, message: back-off 5m0s}}}]}`,
 			health.Failed, "container main waits: CrashLoopBackOff: back-off 5m0s"},
-		{"it is ready when it says so", "status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}", health.Ready,
+		{"it is ready when it reports so", "status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}", health.Ready,
 			"running and ready"},
 		{"it is ready when it has completed", "status: {phase: Succeeded}", health.Ready, "completed"},
 		{"it has failed when it was evicted", "status: {phase: Failed, reason: Evicted, message: The node was low on memory}",
 			health.Failed, "Evicted: The node was low on memory; check its logs"},
 		{"it has failed when its containers did", "status: {phase: Failed}", health.Failed, "its containers failed; check its logs"},
 		{"a phase that no one knows is unknown", "status: {phase: Dancing}", health.Unknown, `is in the phase "Dancing"`},
-		{"statuses of a strange shape are not read",
+		{"malformed statuses are not read",
 			"status: {phase: Running, containerStatuses: [1, {name: 2, state: 3}, {state: {waiting: 4}}]}",
 			health.InProgress, "is running and not ready yet"},
 	})

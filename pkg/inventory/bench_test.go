@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// The time for each object must not grow with the number of objects.
+// The time per object must not grow with the number of objects.
 func BenchmarkDecide(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Presence says whether an object was seen in the cluster.
+// Presence is whether an object was seen in the cluster.
 type Presence int
 
 const (
@@ -17,7 +17,7 @@ const (
 	Present
 )
 
-// Live is what was observed of an object, from its metadata alone.
+// Live is the observed state of an object, from its metadata alone.
 type Live struct {
 	Presence
 	UID types.UID
@@ -33,9 +33,9 @@ type Live struct {
 type Why string
 
 const (
-	// WhyNew: never applied, or an apply was planned and its end was not recorded.
+	// WhyNew: it was never applied, or an apply was planned and its end was not recorded.
 	WhyNew Why = "New"
-	// WhyChanged: other content than what was applied last.
+	// WhyChanged: its content differs from what was applied last.
 	WhyChanged Why = "Changed"
 	// WhyMissing: it was deleted.
 	WhyMissing Why = "Missing"
@@ -43,25 +43,25 @@ const (
 	WhyReplaced Why = "Replaced"
 	// WhyDrifted: a field that we own was changed.
 	WhyDrifted Why = "Drifted"
-	// WhyTakenOver: another program says that it installed it for us, so that it is looked at before it is written. Decide does not know
-	// such programs; its caller says it in place of New.
+	// WhyTakenOver: another program reports that it installed the object for us, so the object is read before it is written. Decide has no
+	// knowledge of such programs; its caller sets this reason in place of New.
 	WhyTakenOver Why = "TakenOver"
 )
 
 // Step is one object to apply.
 type Step struct {
 	Object *unstructured.Unstructured
-	// Entry is what to record when the apply succeeded, but for UID and Fields: these are still those of the last write, which the
+	// Entry is the record to write when the apply succeeded, except for UID and Fields: these are still those of the last write, which the
 	// apply needs to notice a foreign object, and must be replaced by what the cluster returns.
 	Entry Entry
 	Why   Why
 }
 
-// Decision is what an installation needs.
+// Decision lists what an installation needs.
 type Decision struct {
-	// Apply in the order of the desired objects; StepPhases brings them into phases.
+	// Apply in the order of the desired objects; StepPhases divides them into phases.
 	Apply []Step
-	// Prune is recorded and no longer desired, in the order of the record.
+	// Prune holds entries that are recorded and no longer desired, in the order of the record.
 	Prune []Entry
 	// InOrder counts the desired objects that need nothing.
 	InOrder int
@@ -76,9 +76,9 @@ type Decision struct {
 //  5. seen with other owned fields  -> apply, Drifted
 //  6. otherwise, and also when its kind was not listed yet -> in order
 //
-// What the cluster lacks comes before what the content says (2 and 3 before 4), because it tells the apply to create instead of to
-// change. An object that is wanted twice counts once, the first time. The caller hands in a complete render: whatever is recorded
-// and missing from it must be pruned.
+// Differences in the cluster come before differences in content (2 and 3 before 4), because the apply must then create instead of change.
+// An object that is wanted twice counts once, the first time. The caller passes a complete render: any recorded object that is missing from
+// it must be pruned.
 func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID) Live) Decision {
 	known := make(map[ID]int, len(recorded))
 	for at := range recorded {
@@ -113,7 +113,7 @@ func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID
 	return decision
 }
 
-// Drifted reports whether anything recorded must be written again whatever the content says: planned only, missing, replaced, drifted, or
+// Drifted reports whether a recorded object must be written again whatever the content is: planned only, missing, replaced, drifted, or
 // about to be dropped by a pass that was interrupted. When it is false and the content is known to be the one that was applied, rendering
 // can be skipped.
 func Drifted(recorded []Entry, live func(ID) Live) bool {
@@ -125,7 +125,7 @@ func Drifted(recorded []Entry, live func(ID) Live) bool {
 	return false
 }
 
-// compare returns the rule list of Decide for one recorded entry; "" means in order.
+// compare applies the rules of Decide to one recorded entry; "" means in order.
 func compare(last Entry, hash string, live Live) Why {
 	switch {
 	case last.Hash == "":

@@ -31,13 +31,13 @@ func TestDecideForOneObject(t *testing.T) {
 		want     inventory.Why
 	}{
 		{"an object that was never recorded is new", nil, absent, inventory.WhyNew},
-		{"an object that was never recorded is new even when one is there", nil, asRecorded, inventory.WhyNew},
+		{"an object that was never recorded is new even when it exists", nil, asRecorded, inventory.WhyNew},
 		{"an object whose apply was planned and not finished is new", []inventory.Entry{planned}, absent, inventory.WhyNew},
-		{"a planned one that exists is new, for nothing tells what was applied", []inventory.Entry{planned}, asRecorded, inventory.WhyNew},
+		{"a planned one that exists is new, because what was applied is unknown", []inventory.Entry{planned}, asRecorded, inventory.WhyNew},
 		{"other content than recorded has changed", []inventory.Entry{older}, asRecorded, inventory.WhyChanged},
 		{"other content has changed although its kind was not listed yet", []inventory.Entry{older}, unknown, inventory.WhyChanged},
 		{"a deleted object is missing", []inventory.Entry{same}, absent, inventory.WhyMissing},
-		{"a deleted object is missing and not changed, for it has to be created", []inventory.Entry{older}, absent, inventory.WhyMissing},
+		{"a deleted object is missing and not changed, because it has to be created", []inventory.Entry{older}, absent, inventory.WhyMissing},
 		{"another UID means that a user replaced it", []inventory.Entry{same}, replaced, inventory.WhyReplaced},
 		{"a replaced object with other content is replaced first of all", []inventory.Entry{older}, replaced, inventory.WhyReplaced},
 		{"other owned fields mean that a user changed it", []inventory.Entry{same}, drifted, inventory.WhyDrifted},
@@ -88,8 +88,8 @@ func TestDecideForSeveralObjects(t *testing.T) {
 		inOrder      int
 	}{
 		{"nothing recorded and nothing wanted needs nothing", nil, nil, nil, nil, 0},
-		{"what is no longer wanted is pruned", []inventory.Entry{entryA, entryB}, []*unstructured.Unstructured{a}, nil, []string{"b"}, 1},
-		{"what was only planned and is no longer wanted is pruned too", []inventory.Entry{entryA, planned}, []*unstructured.Unstructured{a},
+		{"an unwanted object is pruned", []inventory.Entry{entryA, entryB}, []*unstructured.Unstructured{a}, nil, []string{"b"}, 1},
+		{"an unwanted object that was only planned is pruned too", []inventory.Entry{entryA, planned}, []*unstructured.Unstructured{a},
 			nil, []string{"c"}, 1},
 		{"an object that is wanted twice is applied once", nil, []*unstructured.Unstructured{a, a, b}, []string{"a", "b"}, nil, 0},
 		{"the order of the desired objects is kept", nil, []*unstructured.Unstructured{b, a}, []string{"b", "a"}, nil, 0},
@@ -132,16 +132,16 @@ func TestDrifted(t *testing.T) {
 		want     bool
 	}{
 		{"an empty record does not drift", nil, notListed, false},
-		{"a record that the cluster agrees with does not drift", []inventory.Entry{entry}, seen([]inventory.Entry{entry}), false},
-		{"a kind that was not listed yet says nothing", []inventory.Entry{entry}, notListed, false},
+		{"a record that matches the cluster does not drift", []inventory.Entry{entry}, seen([]inventory.Entry{entry}), false},
+		{"a kind that was not listed yet is not drift", []inventory.Entry{entry}, notListed, false},
 		{"a missing object is drift", []inventory.Entry{entry}, seen(nil), true},
 		{"a replaced object is drift", []inventory.Entry{entry}, replaced, true},
 		{"a changed object is drift", []inventory.Entry{entry}, other, true},
 		{"an object of another owner is in order while it has that mark", []inventory.Entry{entry.Share("left")}, owned("left"), false},
-		{"one that was handed over has to be written by its new owner", []inventory.Entry{entry.Share("left")}, owned("right"), true},
-		{"one of another owner that changed is looked at", []inventory.Entry{entry.Share("left")}, other, true},
-		{"what is about to be dropped has to be deleted still", []inventory.Entry{entry.Leave()}, seen([]inventory.Entry{entry}), true},
-		{"also where its kind was not listed yet", []inventory.Entry{entry.Leave()}, notListed, true},
+		{"an object that was handed over has to be written by its new owner", []inventory.Entry{entry.Share("left")}, owned("right"), true},
+		{"a changed object of another owner is checked", []inventory.Entry{entry.Share("left")}, other, true},
+		{"an object that is about to be dropped still has to be deleted", []inventory.Entry{entry.Leave()}, seen([]inventory.Entry{entry}), true},
+		{"even where its kind was not listed yet", []inventory.Entry{entry.Leave()}, notListed, true},
 		{"an object that is only planned needs an apply", []inventory.Entry{{ID: entry.ID, Version: "v1"}}, notListed, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestDrifted(t *testing.T) {
 	}
 }
 
-// Apply everything that was decided, prune what was decided, record it: the next look must find nothing to do.
+// After everything that was decided is applied, pruned and recorded, the next decision must be empty.
 func TestDecideAfterAFullMergeAppliesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 200 {

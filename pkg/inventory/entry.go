@@ -7,40 +7,40 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Entry is what is recorded of one object.
+// Entry is the record of one object.
 type Entry struct {
 	ID
 	// Version under which the object was last written: the one that a delete can rely on.
 	Version string `json:"version"`
 	// UID of the object as the last write returned it.
 	UID types.UID `json:"uid,omitempty"`
-	// Hash is the ContentHash that was applied last. Empty means planned: it may exist, for an apply may have been interrupted.
+	// Hash is the ContentHash that was applied last. Empty means planned: the object may exist, because an apply may have been interrupted.
 	Hash string `json:"hash,omitempty"`
 	// Fields is the FieldsHash of the object as the last write returned it.
 	Fields string `json:"fields,omitempty"`
 }
 
-// leaving stands in Fields of an entry that is about to be dropped. It is no FieldsHash.
+// leaving is the value of Fields in an entry that is about to be dropped. It is not a FieldsHash.
 const leaving = "-"
 
-// Leave returns the entry as one that is about to be dropped. Where installations share objects, that is recorded before any of them looks
-// whose an object is: of two that drop it at once, each could otherwise leave it to the other.
+// Leave returns the entry as one that is about to be dropped. Where installations share objects, this is recorded before any of them checks
+// whose object it is: of two that drop it at once, each could otherwise leave it to the other.
 func (e Entry) Leave() Entry {
 	e.Fields = leaving
 	return e
 }
 
-// Leaves reports whether the entry is about to be dropped, so that it claims its object for nothing but its deletion.
+// Leaves reports whether the entry is about to be dropped, so that it claims its object only for deletion.
 func (e Entry) Leaves() bool { return e.Fields == leaving }
 
-// Share returns the entry as that of an object that another owner has written and answers for. It is in order while the mark of that owner
-// is on the object: the owner to which the object is handed must write what its own content says of it.
+// Share returns the entry as that of an object that another owner has written and is responsible for. It is in order while the mark of that
+// owner is on the object. An owner that the object is handed to must write what its own content declares of it.
 func (e Entry) Share(owner string) Entry {
 	e.Fields = sharedBy(owner) + e.Fields
 	return e
 }
 
-// sharedBy stands before the FieldsHash of such an entry.
+// sharedBy returns the prefix of the FieldsHash in such an entry.
 func sharedBy(owner string) string { return "s" + hexOf(hashText(owner)) + ":" }
 
 // stay returns the entry as one that is wanted.
@@ -51,8 +51,8 @@ func (e Entry) stay() Entry {
 	return e
 }
 
-// Planned returns the record to write before the first apply: everything recorded and everything wanted. It makes sure that an apply
-// which is interrupted leaks nothing. Known entries stay as they are, the version too, because that is the one known to be served.
+// Planned returns the record to write before the first apply: everything recorded and everything wanted. With it, an interrupted apply
+// leaks nothing. Known entries stay as they are, including the version, because that is the one known to be served.
 func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	planned := make([]Entry, 0, max(len(recorded), len(desired)))
 	known := make(map[ID]struct{}, cap(planned))
@@ -104,8 +104,8 @@ func Merge(entries []Entry, done []Entry, gone []ID) []Entry {
 	return sorted(merged)
 }
 
-// Same reports whether two records are equal but for Fields. The order does not count. A moved observation mark alone is not worth a
-// write to the hub: without it, the worst that a restart costs is one apply that changes nothing.
+// Same reports whether two records are equal except for Fields. The order does not matter. A changed observation alone is not worth a write
+// to the hub: without it, a restart costs at worst one apply that changes nothing.
 func Same(a, b []Entry) bool {
 	if len(a) != len(b) {
 		return false

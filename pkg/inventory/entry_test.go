@@ -37,9 +37,9 @@ func TestMerge(t *testing.T) {
 		want          []inventory.Entry
 	}{
 		{"nothing done changes nothing", []inventory.Entry{a, b}, nil, nil, []inventory.Entry{a, b}},
-		{"what was done replaces what was known of it", []inventory.Entry{a, b}, []inventory.Entry{newer}, nil, []inventory.Entry{a, newer}},
-		{"what was done and not known is added", []inventory.Entry{c}, []inventory.Entry{a}, nil, []inventory.Entry{a, c}},
-		{"what is gone is dropped", []inventory.Entry{a, b, c}, nil, []inventory.ID{b.ID}, []inventory.Entry{a, c}},
+		{"an outcome replaces the known entry", []inventory.Entry{a, b}, []inventory.Entry{newer}, nil, []inventory.Entry{a, newer}},
+		{"an outcome without a known entry is added", []inventory.Entry{c}, []inventory.Entry{a}, nil, []inventory.Entry{a, c}},
+		{"gone objects are dropped", []inventory.Entry{a, b, c}, nil, []inventory.ID{b.ID}, []inventory.Entry{a, c}},
 		{"the result is sorted whatever the order of the input", []inventory.Entry{c, a}, []inventory.Entry{b}, nil, []inventory.Entry{a, b, c}},
 		{"the last of two outcomes for one object counts", []inventory.Entry{a}, []inventory.Entry{b, newer}, nil, []inventory.Entry{a, newer}},
 		{"something unknown can be gone", []inventory.Entry{a}, nil, []inventory.ID{c.ID}, []inventory.Entry{a}},
@@ -68,11 +68,11 @@ func TestEntry_Same(t *testing.T) {
 	}{
 		{"two empty records are the same", nil, []inventory.Entry{}, true},
 		{"equal records are the same", []inventory.Entry{a, b}, []inventory.Entry{a, b}, true},
-		{"the order does not count", []inventory.Entry{a, b}, []inventory.Entry{b, a}, true},
-		{"an observation mark alone does not count", []inventory.Entry{a, b}, []inventory.Entry{otherFields, b}, true},
-		{"another content counts", []inventory.Entry{a}, []inventory.Entry{otherHash}, false},
+		{"the order does not matter", []inventory.Entry{a, b}, []inventory.Entry{b, a}, true},
+		{"a changed observation alone does not count", []inventory.Entry{a, b}, []inventory.Entry{otherFields, b}, true},
+		{"other content counts", []inventory.Entry{a}, []inventory.Entry{otherHash}, false},
 		{"another UID counts", []inventory.Entry{a}, []inventory.Entry{otherUID}, false},
-		{"one entry more counts", []inventory.Entry{a}, []inventory.Entry{a, b}, false},
+		{"one more entry counts", []inventory.Entry{a}, []inventory.Entry{a, b}, false},
 		{"another object counts", []inventory.Entry{a}, []inventory.Entry{b}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestEntry_Same(t *testing.T) {
 	}
 }
 
-// An apply that is interrupted anywhere must leave a record of everything that may exist.
+// An apply that is interrupted at any point must leave a record of everything that may exist.
 func TestPlannedThenMergeKeepsEverything(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What FieldsHash puts before the hash: which operation our manager last wrote the object with.
+// The prefixes of a FieldsHash: the operation with which our manager last wrote the object.
 const (
 	// FieldsCreated: by POST (or by an update), so the managed fields must be migrated before the first server-side apply.
 	FieldsCreated = "u:"
@@ -16,12 +16,12 @@ const (
 	FieldsApplied = "a:"
 )
 
-// FieldsHash identifies the set of fields that manager owns in an object, "" when it owns none. A change of such a field takes
-// it away from us, so drift shows as another hash, and metadata is all that it takes to see it. Time and API version of the entries
-// and what was written through subresources do not count.
+// FieldsHash identifies the set of fields that manager owns in an object, "" when it owns none. When another client changes such a field,
+// it takes ownership, so drift shows as another hash, and the metadata alone is enough to detect it. The time and API version of the
+// entries and fields written through subresources do not count.
 //
-// The same set has several spellings: the API server sorts it in an order of its own, and an object that went through a Go map has
-// another one. The hash is the same for all of them.
+// The same set has several spellings: the API server sorts it in its own order, and an object that went through a Go map has another one.
+// The hash is the same for all of them.
 func FieldsHash(entries []metav1.ManagedFieldsEntry, manager string) string {
 	var ours ownership
 	for at := range entries {
@@ -70,15 +70,15 @@ func hashFields(fields *metav1.FieldsV1) uint64 {
 	if s.space(); ok && s.at == len(raw) {
 		return sum
 	}
-	// Not what an API server writes. Its bytes still tell whether it changed.
+	// An API server does not write this. A hash of its bytes still shows whether it changed.
 	return mix(hashText(string(raw)))
 }
 
 // maxDepth of a field set. No schema comes near it; it bounds the stack for hostile input.
 const maxDepth = 256
 
-// scanner reads the nested objects of a field set and hashes them on the way: a tree of keys with {} as leaves. It allocates
-// nothing, for every metadata event of every object passes here. Members are combined by addition, so their order does not count.
+// scanner reads the nested objects of a field set, a tree of keys with {} as leaves, and hashes them as it reads. It allocates nothing,
+// because it handles every metadata event of every object. Members are combined by addition, so their order does not matter.
 type scanner struct {
 	data []byte
 	at   int
@@ -124,7 +124,7 @@ func (s *scanner) space() {
 	}
 }
 
-// skip takes the next character if it is the one that is requested.
+// skip consumes the next character if it is the given one.
 func (s *scanner) skip(char byte) bool {
 	if s.space(); s.at < len(s.data) && s.data[s.at] == char {
 		s.at++
@@ -133,7 +133,7 @@ func (s *scanner) skip(char byte) bool {
 	return false
 }
 
-// key reads a string and hashes what it means, so that the ways to escape a character are one.
+// key reads a string and hashes its decoded value, so that all ways to escape a character are equal.
 func (s *scanner) key() (sum uint64, ok bool) {
 	if !s.skip('"') {
 		return 0, false
@@ -189,7 +189,7 @@ func (s *scanner) escape() (rune, bool) {
 	return 0, false
 }
 
-// unicode reads the digits of \u0000; a surrogate without its other half is a replacement character, as encoding/json has it.
+// unicode reads the digits of \u0000. A surrogate without its other half becomes a replacement character, as in encoding/json.
 func (s *scanner) unicode() (rune, bool) {
 	high, ok := s.digits()
 	if !ok || !utf16.IsSurrogate(high) {
@@ -204,7 +204,7 @@ func (s *scanner) unicode() (rune, bool) {
 			}
 		}
 	}
-	s.at = back // what follows speaks for itself
+	s.at = back // the next escape is read on its own
 	return utf8.RuneError, true
 }
 
@@ -220,7 +220,7 @@ func (s *scanner) digits() (rune, bool) {
 	return rune(value[0])<<8 | rune(value[1]), true
 }
 
-// FNV-1a with 64 bits. A cryptographic hash would protect nothing here: who can write an object can write its managed fields too.
+// FNV-1a with 64 bits. A cryptographic hash would protect nothing here: a client that can write an object can write its managed fields too.
 const (
 	fnvOffset uint64 = 14695981039346656037
 	fnvPrime  uint64 = 1099511628211

@@ -109,10 +109,10 @@ func TestFieldsHashDiffers(t *testing.T) {
 		{"when a field was taken over by another user", `{"f:a":{},"f:b":{}}`, `{"f:a":{}}`},
 		{"when the last field was taken over", `{"f:a":{}}`, `{}`},
 		{"when a field moved to another level", `{"f:a":{"f:b":{}}}`, `{"f:a":{},"f:b":{}}`},
-		{"when parent and child change places", `{"f:a":{"f:b":{}}}`, `{"f:b":{"f:a":{}}}`},
-		{"when two fields have each other's children", `{"f:a":{"f:x":{}},"f:b":{"f:y":{}}}`, `{"f:a":{"f:y":{}},"f:b":{"f:x":{}}}`},
+		{"when parent and child swap places", `{"f:a":{"f:b":{}}}`, `{"f:b":{"f:a":{}}}`},
+		{"when two fields swap their children", `{"f:a":{"f:x":{}},"f:b":{"f:y":{}}}`, `{"f:a":{"f:y":{}},"f:b":{"f:x":{}}}`},
 		{"when one element of a list was taken over", ports, strings.ReplaceAll(ports, "443", "444")},
-		{"when what is no field set changes", `[1]`, `[2]`},
+		{"when something that is not a field set changes", `[1]`, `[2]`},
 		{"when a field set is cut short", `{"f:a":{}}`, `{"f:a":{}`},
 		{"when something follows a field set", `{"f:a":{}}`, `{"f:a":{}}x`},
 	} {
@@ -143,7 +143,7 @@ func TestFieldsHashDoesNotTrustItsInput(t *testing.T) {
 		"an escape that does not end": `{"f:a\`,
 		"an unknown escape":           `{"f:\x":{}}`,
 		"a number that does not end":  `{"f:\u00`,
-		"a number that is none":       `{"f:\u00zz":{}}`,
+		"a number of other digits":    `{"f:\u00zz":{}}`,
 		"a control character":         "{\"f:\n\":{}}",
 		"no colon":                    `{"f:a"{}}`,
 		"a string as value":           `{"f:a":"b"}`,
@@ -180,14 +180,14 @@ func TestFieldsOfADecodedObjectAreTheSame(t *testing.T) {
 	foreign, status, odd := appliedFields(ports), appliedFields(ports), appliedFields(`{"f:a":1}`)
 	foreign.Manager, status.Subresource = "kubectl", "status"
 	for name, entries := range map[string][]metav1.ManagedFieldsEntry{
-		"no one owns a field":           nil,
-		"others do":                     {foreign, status},
-		"we applied it, among others":   {foreign, appliedFields(ports), status},
-		"we created it":                 {createdFields(`{"f:a":{},"f:b":{"k:{\"x\":\"ü\"}":{}}}`)},
-		"we created and applied it":     {createdFields(ports), appliedFields(`{}`)},
-		"an entry has no fields":        {{Manager: manager, Operation: metav1.ManagedFieldsOperationApply}},
-		"an entry has something else":   {appliedFields(ports), odd},
-		"fields that have another name": {appliedFields(`{"f:\u0061":{}}`)},
+		"no owned fields":             nil,
+		"others do":                   {foreign, status},
+		"we applied it, among others": {foreign, appliedFields(ports), status},
+		"we created it":               {createdFields(`{"f:a":{},"f:b":{"k:{\"x\":\"ü\"}":{}}}`)},
+		"we created and applied it":   {createdFields(ports), appliedFields(`{}`)},
+		"an entry has no fields":      {{Manager: manager, Operation: metav1.ManagedFieldsOperationApply}},
+		"an entry has something else": {appliedFields(ports), odd},
+		"fields with an escaped name": {appliedFields(`{"f:\u0061":{}}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := decodedObject(t, entries...)
@@ -208,7 +208,7 @@ func TestFieldsHashHardlyAllocates(t *testing.T) {
 	}
 }
 
-// FuzzFieldsHash holds the scanner to encoding/json: what Go decodes and encodes again must hash as it did before.
+// FuzzFieldsHash compares the scanner with encoding/json: what Go decodes and encodes again must hash as before.
 func FuzzFieldsHash(f *testing.F) {
 	for _, seed := range []string{ports, `{}`, `{"f:a":{"f:b":{},".":{}}}`, `{"f:\ud83d\ude00\ud83d":{}}`, `{"a":1}`, `{"a":{},"a":{}}`,
 		`{"\`, "{\"\xff\":{}}"} {
@@ -237,7 +237,7 @@ func FuzzFieldsHash(f *testing.F) {
 	})
 }
 
-// fieldTree decodes what an API server can write: objects in objects, valid UTF-8, no key twice, not too deep.
+// fieldTree decodes what an API server can write: nested objects, valid UTF-8, no key twice, not too deep.
 func fieldTree(data []byte) (map[string]any, bool) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, false

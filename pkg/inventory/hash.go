@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// hashBytes of a digest are kept: 64 bits tell the contents of one object apart, and an inventory holds thousands of them.
+	// hashBytes is how much of a digest is kept: 64 bits distinguish the contents of one object, and an inventory holds thousands of them.
 	hashBytes = 8
 	// flushSize bounds the buffer between encoder and digest, so that a CRD of a megabyte needs no copy of it.
 	flushSize = 8 << 10
 )
 
-// ContentHash identifies the content of an object: canonical JSON (sorted keys, one form per number), SHA-256, 16 hex digits. It is
-// stable across processes and releases, for it is stored.
+// ContentHash identifies the content of an object: canonical JSON (sorted keys, one form per number), SHA-256, 16 hex digits. It is stable
+// across processes and releases, because it is stored.
 func ContentHash(object *unstructured.Unstructured) string {
 	e, reused := encoders.Get().(*encoder)
 	if !reused {
@@ -33,8 +33,8 @@ func ContentHash(object *unstructured.Unstructured) string {
 	return e.sum()
 }
 
-// encoder writes canonical JSON into a digest. It is used once per object and pass, thousands of times, so it keeps its memory and
-// works without reflection.
+// encoder writes canonical JSON into a digest. It runs once per object and pass, thousands of times, so it reuses its memory and works
+// without reflection.
 type encoder struct {
 	digest hash.Hash
 	buffer []byte
@@ -47,7 +47,7 @@ var encoders sync.Pool
 func (e *encoder) release() {
 	e.digest.Reset()
 	e.buffer = e.buffer[:0]
-	clear(e.keys[:cap(e.keys)]) // do not hold the strings of an object that is gone
+	clear(e.keys[:cap(e.keys)]) // do not retain the strings of an object that is gone
 	e.keys = e.keys[:0]
 	encoders.Put(e)
 }
@@ -97,8 +97,8 @@ func (e *encoder) list(items []any) {
 	e.buffer = append(e.buffer, ']')
 }
 
-// value writes the types that decoders make. Others, such as a map[string]string that Go code put into an object, take the slow way
-// through encoding/json, so that they hash as they would after a decode.
+// value writes the types that decoders produce. Others, such as a map[string]string that Go code put into an object, take the slow path
+// through encoding/json, so that they hash as they would after decoding.
 func (e *encoder) value(value any) {
 	switch value := value.(type) {
 	case nil:
@@ -123,9 +123,9 @@ func (e *encoder) value(value any) {
 	e.flush()
 }
 
-// float writes 1.0 as 1: whether a decoder makes an integer of it is not content.
+// float writes 1.0 as 1: whether a decoder turns it into an integer is not content.
 func (e *encoder) float(value float64) {
-	const exact = 1 << 53 // beyond it a float64 no longer tells neighbouring integers apart
+	const exact = 1 << 53 // beyond it a float64 no longer distinguishes neighbouring integers
 	if value == math.Trunc(value) && math.Abs(value) < exact {
 		e.buffer = strconv.AppendInt(e.buffer, int64(value), 10)
 		return

@@ -39,10 +39,10 @@ func TestContentHashIsTheSame(t *testing.T) {
 		{"for an integer and the same number as a float", int64(3), float64(3)},
 		{"for every type of integer", int64(3), 3},
 		{"for small types of integers", int64(3), int32(3)},
-		{"for a map that Go code put in", map[string]any{"a": "1"}, map[string]string{"a": "1"}},
-		{"for a list that Go code put in", []any{"a", "b"}, []string{"a", "b"}},
-		{"for a number that was kept as text by the decoder", int64(12), json.Number("12")},
-		{"for the same value that is no JSON", math.NaN(), math.NaN()},
+		{"for a map of Go code", map[string]any{"a": "1"}, map[string]string{"a": "1"}},
+		{"for a list of Go code", []any{"a", "b"}, []string{"a", "b"}},
+		{"for a number that the decoder kept as text", int64(12), json.Number("12")},
+		{"for the same value that is not valid JSON", math.NaN(), math.NaN()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if a, b := hashOf(test.a), hashOf(test.b); a != b {
@@ -66,11 +66,11 @@ func TestContentHashDiffers(t *testing.T) {
 		{"for another order of a list", []any{"a", "b"}, []any{"b", "a"}},
 		{"for a key that moved to another level", map[string]any{"a": map[string]any{"b": "1"}}, map[string]any{"a": map[string]any{}, "b": "1"}},
 		{"for a string that imitates the encoding", map[string]any{"a": `1","b":"2`}, map[string]any{"a": "1", "b": "2"}},
-		{"for an escaped character and what its escape looks like", "\n", `\u000a`},
-		{"for characters that are no UTF-8", "\xff", "\xfe"},
+		{"for an escaped character and the text of its escape", "\n", `\u000a`},
+		{"for bytes that are not UTF-8", "\xff", "\xfe"},
 		{"for a fraction", 0.5, int64(0)},
-		{"for neighbours that a float could not tell apart", int64(1 << 60), int64(1<<60 + 1)},
-		{"for values that are no JSON and of another type", make(chan int), make(chan string)},
+		{"for neighbours that a float does not distinguish", int64(1 << 60), int64(1<<60 + 1)},
+		{"for values of different types that are not valid JSON", make(chan int), make(chan string)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if a, b := hashOf(test.a), hashOf(test.b); a == b {

@@ -28,7 +28,7 @@ func IDOf(object *unstructured.Unstructured) ID {
 	return ID{Group: group, Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// String returns how the identity is written in messages: "Deployment.apps kyma-system/foo", "Namespace foo".
+// String returns the identity as messages show it: "Deployment.apps kyma-system/foo", "Namespace foo".
 func (id ID) String() string {
 	var text strings.Builder
 	text.WriteString(id.Kind)

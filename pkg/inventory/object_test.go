@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// object makes an object with one field of content.
+// object returns an object with one field of content.
 func object(apiVersion, kind, namespace, name, content string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "data": map[string]any{"content": content}}}
 	u.SetNamespace(namespace)
@@ -26,7 +26,7 @@ func configMapID(name string) inventory.ID {
 	return inventory.ID{Kind: "ConfigMap", Namespace: "kyma-system", Name: name}
 }
 
-// applied returns the entry that a successful apply of an object leaves behind.
+// applied returns the entry that a successful apply of an object records.
 func applied(u *unstructured.Unstructured) inventory.Entry {
 	return inventory.Entry{
 		ID: inventory.IDOf(u), Version: u.GroupVersionKind().Version, UID: types.UID("uid-" + u.GetName()),
@@ -34,7 +34,7 @@ func applied(u *unstructured.Unstructured) inventory.Entry {
 	}
 }
 
-// seen returns a cluster that holds exactly what the entries say.
+// seen returns a cluster that holds exactly the objects of the entries.
 func seen(entries []inventory.Entry) func(inventory.ID) inventory.Live {
 	live := map[inventory.ID]inventory.Live{}
 	for _, entry := range entries {
@@ -48,10 +48,10 @@ func seen(entries []inventory.Entry) func(inventory.ID) inventory.Live {
 	}
 }
 
-// notListed returns a cluster of which nothing is known yet.
+// notListed is a cluster of which nothing is known yet.
 func notListed(inventory.ID) inventory.Live { return inventory.Live{} }
 
-// kinds has one or more for every phase of an apply and every wave of a teardown.
+// kinds has at least one for every phase of an apply and every wave of a teardown.
 var kinds = [][2]string{
 	{"v1", "Namespace"}, {"apiextensions.k8s.io/v1", "CustomResourceDefinition"}, {"v1", "ConfigMap"}, {"v1", "Secret"},
 	{"v1", "ServiceAccount"}, {"v1", "Service"}, {"v1", "Pod"}, {"rbac.authorization.k8s.io/v1", "ClusterRole"},
@@ -61,7 +61,7 @@ var kinds = [][2]string{
 	{"operator.kyma-project.io/v1alpha1", "Sample"}, {"gateway.networking.k8s.io/v1", "Gateway"},
 }
 
-// randomObjects makes a content of n objects of all kinds, in any order, without duplicates.
+// randomObjects returns n objects of all kinds, in any order, without duplicates.
 func randomObjects(random *rand.Rand, n int) []*unstructured.Unstructured {
 	objects := make([]*unstructured.Unstructured, 0, n)
 	for at := range n {

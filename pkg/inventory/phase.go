@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The phases of an apply. Each one is finished before the next one starts.
+// The phases of an apply. Each phase ends before the next one starts.
 const (
 	phaseNamespaces = iota
 	phaseDefinitions
@@ -24,7 +24,7 @@ var (
 	CRDResource = schema.GroupVersionResource{Group: groupDefinitions, Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// Groups with a meaning of their own for the order.
+// Groups that matter for the order.
 const (
 	groupAdmission   = "admissionregistration.k8s.io"
 	groupDefinitions = "apiextensions.k8s.io"
@@ -32,7 +32,7 @@ const (
 	groupRBAC        = "rbac.authorization.k8s.io"
 )
 
-// builtin are the groups that an API server serves by itself. The suffix ".k8s.io" alone does not tell: gateway.networking.k8s.io
+// builtin lists the groups that an API server serves by itself. The suffix ".k8s.io" alone does not show that: gateway.networking.k8s.io
 // and snapshot.storage.k8s.io, for instance, come from CustomResourceDefinitions.
 var builtin = map[string]struct{}{
 	"": {}, "apps": {}, "autoscaling": {}, "batch": {}, "extensions": {}, "policy": {},
@@ -43,13 +43,13 @@ var builtin = map[string]struct{}{
 	"storage.k8s.io": {}, "storagemigration.k8s.io": {},
 }
 
-// Phase returns the step of an apply that a kind belongs to:
+// Phase returns the phase of an apply to which a kind belongs:
 //
 //	0 namespaces
 //	1 CustomResourceDefinitions
 //	2 RBAC, configuration, storage, services and whatever else Kubernetes serves itself
-//	3 workloads and what scales them
-//	4 webhooks, admission policies and APIServices: they intercept others as soon as they exist, so what answers for them comes first
+//	3 workloads and their autoscalers
+//	4 webhooks, admission policies and APIServices: they intercept others as soon as they exist, so their backends come first
 //	5 custom resources: every group that is not Kubernetes' own
 func Phase(kind schema.GroupKind) int {
 	switch kind.Group {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// InlineLimit is how many entries an inventory keeps in the status of its Manifest. 1,000 entries are about 300 KiB there; more
-	// would bring the object near the 1.5 MiB that etcd accepts, and each status write carries all of them.
+	// InlineLimit is how many entries an inventory keeps in the status of its Manifest. There, 1,000 entries are about 300 KiB; more would
+	// bring the object near the 1.5 MiB that etcd accepts, and each status write carries all of them.
 	InlineLimit = 1000
 
-	// shardEntries is how many entries a shard starts with; it is halved until the caps hold.
+	// shardEntries is the initial number of entries in a shard; it is halved until the limits hold.
 	shardEntries = 4000
 	// packedLimit is below the 1 MiB that a Secret may hold.
 	packedLimit = 900 << 10
@@ -27,15 +27,15 @@ const (
 
 // Shard holds a part of an inventory that is too large for a status.
 type Shard struct {
-	// Name is a suffix made from the content. A shard that changes gets another name, so shards can be written before the list that
-	// names them, and an interrupted write leaves the old ones whole. It does not depend on the compression.
+	// Name is a suffix derived from the content. A shard that changes gets another name, so shards can be written before the list that names
+	// them, and an interrupted write leaves the old ones intact. It does not depend on the compression.
 	Name string
 	// Data is gzip-compressed JSON.
 	Data []byte
 }
 
 // Split divides an inventory into the part for the status and, when there are more than InlineLimit entries, shards for the rest.
-// Inline and the decoded shards, one after the other, are the inventory sorted by identity.
+// Inline and the decoded shards, in this order, are the inventory sorted by identity.
 func Split(entries []Entry) (inline []Entry, shards []Shard) {
 	entries = sorted(slices.Clone(entries))
 	if len(entries) <= InlineLimit {
@@ -47,8 +47,8 @@ func Split(entries []Entry) (inline []Entry, shards []Shard) {
 	return entries[:InlineLimit:InlineLimit], shards
 }
 
-// appendShards packs entries into one shard, or into several when one would be too large. A single entry is never too large: the
-// API server accepts no names of that length.
+// appendShards packs entries into one shard, or into several when one would be too large. A single entry is never too large: the API server
+// accepts no names of that length.
 func appendShards(shards []Shard, entries []Entry, packed, unpacked int) []Shard {
 	shard, size := pack(entries)
 	if len(entries) > 1 && (len(shard.Data) > packed || size > unpacked) {
@@ -59,7 +59,7 @@ func appendShards(shards []Shard, entries []Entry, packed, unpacked int) []Shard
 	return append(shards, shard)
 }
 
-// pack also returns the size of the uncompressed data. Writing to memory cannot fail, so nothing is lost by not asking.
+// pack also returns the size of the uncompressed data. Writing to memory cannot fail, so its errors are ignored.
 func pack(entries []Entry) (Shard, int) {
 	plain, _ := json.Marshal(entries) //nolint:errchkjson // an entry is made of strings, which can always be encoded
 	var data bytes.Buffer
@@ -70,7 +70,7 @@ func pack(entries []Entry) (Shard, int) {
 	return Shard{Name: hex.EncodeToString(sum[:hashBytes]), Data: data.Bytes()}, len(plain)
 }
 
-// Decode reads the data of a shard. It takes nothing on trust: it bounds what it unpacks, and refuses an entry without kind, name or
+// Decode reads the data of a shard. It does not trust the data: it bounds the unpacked size, and refuses an entry without kind, name or
 // version, because a delete would rely on it.
 func Decode(data []byte) ([]Entry, error) {
 	unpacker, err := gzip.NewReader(bytes.NewReader(data))

@@ -18,7 +18,7 @@ func TestShardsAreHalvedUntilTheyFit(t *testing.T) {
 	}{
 		{"all of them fit into one", 1 << 20, 1 << 20, 1},
 		{"the compressed size is bounded", 150, 1 << 20, 8},
-		{"the size that is unpacked is bounded too", 1 << 20, 3000, 2},
+		{"the unpacked size is bounded too", 1 << 20, 3000, 2},
 		{"an entry is never divided", 1, 1, 100},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// many makes n entries with hashes and UIDs that do not compress, as real ones.
+// many returns n entries with hashes and UIDs that do not compress, as in reality.
 func many(random *rand.Rand, n int) []inventory.Entry {
 	entries := make([]inventory.Entry, n)
 	for at := range entries {
@@ -42,7 +42,7 @@ func packed(t testing.TB, plain string) []byte {
 	return data.Bytes()
 }
 
-// joined puts a split inventory together again.
+// joined joins the parts of a split inventory.
 func joined(t testing.TB, inline []inventory.Entry, shards []inventory.Shard) []inventory.Entry {
 	t.Helper()
 	all := append([]inventory.Entry(nil), inline...)
@@ -121,11 +121,11 @@ func TestDecodeRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, "no gzip data"},
-		{"what is not compressed", []byte(`[]`), "no gzip data"},
-		{"what was cut short", damaged, "cut short or damaged"},
-		{"what unpacks to too much", packed(t, strings.Repeat(" ", 10<<20+1)), "unpacks to more than 10485760 bytes"},
+		{"uncompressed data", []byte(`[]`), "no gzip data"},
+		{"truncated data", damaged, "cut short or damaged"},
+		{"data that unpacks to too much", packed(t, strings.Repeat(" ", 10<<20+1)), "unpacks to more than 10485760 bytes"},
 		{"what is no JSON", packed(t, `[{`), "no list of entries"},
-		{"what is no list", packed(t, `{"kind":"ConfigMap"}`), "no list of entries"},
+		{"JSON that is not a list", packed(t, `{"kind":"ConfigMap"}`), "no list of entries"},
 		{"two lists", packed(t, `[][]`), "no list of entries"},
 		{"an entry without kind", packed(t, `[{"kind":"ConfigMap","name":"a","version":"v1"},{"name":"a","version":"v1"}]`),
 			"entry 2: kind is missing"},
@@ -151,7 +151,7 @@ func TestDecodeAcceptsFieldsOfALaterRelease(t *testing.T) {
 	}
 }
 
-// FuzzDecode feeds the unpacker as it is, and the decoder behind it with packed data.
+// FuzzDecode passes data to the unpacker as it is, and packed to the decoder behind it.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`[{"kind":"ConfigMap","name":"a","version":"v1"}]`))
 	f.Add([]byte(`[{"group":"apps","kind":"Deployment","namespace":"b","name":"a","version":"v1","uid":"1","hash":"2","fields":"a:3"}]`))

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Stage says when an object is applied, where its kind alone does not: with which part of an installation, and in which step of that.
+// Stage is when an object is applied, where its kind alone does not determine it: with which part of an installation, and in which step of
+// that.
 type Stage struct{ Part, Step int }
 
 // Compare orders stages by part and step.
@@ -13,18 +14,18 @@ func (s Stage) Compare(other Stage) int {
 	return cmp.Or(cmp.Compare(s.Part, other.Part), cmp.Compare(s.Step, other.Step))
 }
 
-// Batch is what is applied at once: the steps of one phase of one stage, sorted by identity.
+// Batch is a set of steps that are applied together: those of one phase of one stage, sorted by identity.
 type Batch struct {
 	Stage
 	Steps []Step
 }
 
-// AddsContent reports whether a turn is more than putting back what was there already.
+// AddsContent reports whether a batch does more than restore what existed already.
 func (t Batch) AddsContent() bool {
 	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Why == WhyNew || s.Why == WhyChanged })
 }
 
-// Batches divides steps into what is applied one after the other: stage by stage, and in each by the phases of the kinds.
+// Batches divides steps into batches to apply one after another: stage by stage, and in each by the phases of the kinds.
 func Batches(steps []Step, at func(ID) Stage) []Batch {
 	sorted := slices.Clone(steps)
 	slices.SortStableFunc(sorted, func(a, b Step) int { return CompareStaged(a.Entry.ID, b.Entry.ID, at) })
@@ -39,7 +40,7 @@ func Batches(steps []Step, at func(ID) Stage) []Batch {
 	return turns
 }
 
-// CompareStaged orders identities as they are applied: by stage, by the phase of their kind, and by themselves.
+// CompareStaged orders identities as they are applied: by stage, by the phase of their kind, and by identity.
 func CompareStaged(a, b ID, at func(ID) Stage) int {
 	return cmp.Or(at(a).Compare(at(b)), cmp.Compare(Phase(a.GroupKind()), Phase(b.GroupKind())), a.Compare(b))
 }

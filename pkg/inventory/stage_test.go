@@ -25,7 +25,7 @@ func TestTurns(t *testing.T) {
 		}
 		got = append(got, ids)
 	}
-	// A definition of a later part comes after the workload of an earlier one: parts count more than kinds.
+	// A definition of a later part comes after the workload of an earlier one: the part takes precedence over the kind.
 	if diff := cmp.Diff([][]ID{{config}, {workload}, {late}, {crd}}, got); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}

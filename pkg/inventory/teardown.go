@@ -2,7 +2,7 @@ package inventory
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// The waves of a teardown. Each one is gone before the next one starts.
+// The waves of a teardown. Each wave is gone before the next one starts.
 const (
 	waveCustomResources = iota
 	waveAdmission
@@ -17,30 +17,30 @@ const (
 
 // Teardown divides entries into the waves in which they are deleted; empty waves are left out:
 //
-//  1. custom resources, while their operator still runs and can clean up behind them
-//  2. webhooks, admission policies and APIServices, which would block the rest once nothing answers for them
+//  1. custom resources, while their operator still runs and can clean up after them
+//  2. webhooks, admission policies and APIServices, which would block the rest once their backends are gone
 //  3. everything that is in no other wave: Ingresses, Jobs, autoscalers, budgets
-//  4. CustomResourceDefinitions, which takes the custom resources that users made with them
-//  5. ConfigMaps, Secrets and Services: the operator mounts them and is reached by them, for conversion too, until here
-//  6. what runs pods, and the manager whatever its kind is, together with the storage and devices that the pods hold
-//  7. what pods run with: ServiceAccounts, RBAC, NetworkPolicies, classes, quotas
-//  8. namespaces, which would otherwise take everything else with them at once
+//  4. CustomResourceDefinitions, whose deletion also deletes the custom resources of users
+//  5. ConfigMaps, Secrets and Services: until here the operator mounts them and is reached through them, for conversion too
+//  6. workloads, and the manager whatever its kind is, together with the storage and devices that the pods hold
+//  7. objects that pods need to run: ServiceAccounts, RBAC, NetworkPolicies, classes, quotas
+//  8. namespaces, which would otherwise delete everything else in them at once
 //
-// The caller deletes a whole wave before it waits for any object of it, and begins the next one when all are gone. That ends, because
-// what holds an object in the cluster is never in a later wave:
+// The caller deletes a whole wave before it waits for any object of it, and begins the next one when all are gone. That ends, because an
+// object is never held by objects of a later wave:
 //
 //   - Kubernetes holds a PersistentVolumeClaim or a ResourceClaim while a pod uses it, a PersistentVolume and a VolumeAttributesClass while
-//     a claim does: they are in one wave with what runs pods. A Job's pods went before. Waiting for claims alone would never end.
+//     a claim does: they are in one wave with the workloads. A Job's pods were deleted before. Waiting for claims alone would never end.
 //   - A custom resource is held by its operator's finalizer, a definition by its custom resources. An Ingress, a Service, a ConfigMap or
-//     a Secret may be held by that operator, too. All of them go while the operator runs, and the operator can be evicted until wave 5
-//     and still start again: what its pods mount, name or are admitted by is deleted later. Of wave 5 itself that holds only while the
-//     operator is not evicted as well: a Secret may be both mounted and held, and no order serves both.
-//   - A ServiceAccount's tokens end with it, and rights and network policies decide whether an operator reaches its API server: wave 7.
-//   - An IngressClass, a StorageClass, a PriorityClass or a RuntimeClass is held by nothing, but needed by what serves or starts others.
+//     a Secret may be held by that operator, too. All of them are deleted while the operator runs, and until wave 5 the operator can be
+//     evicted and still start again: objects that its pods mount, name or are admitted by are deleted later. In wave 5 itself that holds
+//     only while the operator is not evicted as well: a Secret may be both mounted and held, and no order serves both.
+//   - A ServiceAccount's tokens end with it, and RBAC and network policies decide whether an operator reaches its API server: wave 7.
+//   - An IngressClass, a StorageClass, a PriorityClass or a RuntimeClass is not held, but objects that start or serve others need it.
 //   - A ServiceCIDR is held by the Services in it.
-//   - A namespace is held by all of its content, and by an APIService for which nothing answers.
+//   - A namespace is held by all of its content, and by an APIService whose backend is gone.
 //
-// The manager is the object that runs the module's operator; nil when there is none.
+// manager is the object that runs the module's operator; nil when there is none.
 func Teardown(entries []Entry, manager *ID) [][]Entry {
 	return waves(entries, func(entry Entry) ID { return entry.ID }, waveCount, func(id ID) int {
 		if manager != nil && id == *manager {
@@ -79,7 +79,7 @@ func teardownWave(kind schema.GroupKind) int {
 	return waveRest
 }
 
-// coreWave returns that of the kinds of the core group, and of EndpointSlices.
+// coreWave returns the wave of a kind of the core group, and of EndpointSlices.
 func coreWave(kind string) int {
 	switch kind {
 	case "ConfigMap", "Secret", "Service", "Endpoints", "EndpointSlice":
@@ -92,7 +92,7 @@ func coreWave(kind string) int {
 	return waveRest
 }
 
-// heldWave returns that of storage and devices: pods hold some kinds and only name the others.
+// heldWave returns the wave of a kind of storage or devices: pods hold some kinds and only name the others.
 func heldWave(kind string) int {
 	switch kind {
 	case "ResourceClaim", "VolumeAttachment", "VolumeAttributesClass":

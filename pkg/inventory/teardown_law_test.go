@@ -10,15 +10,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// A teardown always ends: whatever holds what in the cluster, no wave waits for an object that only a later wave would release. The law is
-// explored on random clusters, in which the holders are those of Kubernetes:
+// A teardown always ends: whatever holds an object in the cluster, no wave waits for an object that only a later wave would release. The
+// test explores random clusters, in which the holders are those of Kubernetes:
 //
 //   - a claim (PersistentVolumeClaim, ResourceClaim) is held by the pods that use it, a volume and its class by the claim
-//   - a definition is held by its custom resources, also by those of users, which go with it
-//   - a namespace is held by its content, and by an APIService for which nothing answers
-//   - a finalizer of the module's operator is held until that runs with everything that it works with
-//   - a webhook for which nothing answers refuses every deletion and every finalizer's removal that it intercepts
-//   - custom resources that a webhook converts cannot change while nothing answers for it
+//   - a definition is held by its custom resources, also by those of users, which are deleted with it
+//   - a namespace is held by its content, and by an APIService whose backend is gone
+//   - a finalizer of the module's operator is held until that runs with everything that it needs for its work
+//   - a webhook whose backend is gone refuses every deletion and every finalizer's removal that it intercepts
+//   - custom resources that a webhook converts cannot change while its backend is gone
 //   - a ServiceCIDR is held by Services
 //
 // A pod may be evicted at any time, and starts again only where everything that it mounts and names exists.
@@ -37,7 +37,7 @@ func explored(seed uint64, teardown teardown) string {
 	return randomWorld(random).tearDown(random, teardown)
 }
 
-// The law finds every kind that stands in a wrong place.
+// The law detects every kind in a wrong wave.
 func TestTeardownLawNoticesAKindInTheWrongPlace(t *testing.T) {
 	for _, place := range []struct {
 		first bool
@@ -84,16 +84,16 @@ func misplaced(kind string, first bool) teardown {
 	}
 }
 
-// thing is one object of the world.
+// thing is one object of the model.
 type thing struct {
 	id          inventory.ID
-	recorded    bool           // it is in the inventory; others are pods and what users made
+	recorded    bool           // it is in the inventory; others are pods and objects of users
 	terminating bool           // its deletion was accepted
 	heldBy      []inventory.ID // it stays while one of them exists
-	finalizer   *inventory.ID  // the workload that must let go of it
-	backend     []inventory.ID // what answers for a webhook, an APIService or a conversion
+	finalizer   *inventory.ID  // the workload that must remove its finalizer
+	backend     []inventory.ID // the backend of a webhook, an APIService or a conversion
 	intercepts  []inventory.ID // of a webhook
-	owner       *inventory.ID  // a pod goes after its workload
+	owner       *inventory.ID  // a pod is deleted after its workload
 }
 
 type model struct {
@@ -113,7 +113,7 @@ func (w *model) exists(ids ...inventory.ID) bool {
 	return !slices.ContainsFunc(ids, func(id inventory.ID) bool { return w.things[id] == nil })
 }
 
-// tearDown deletes wave by wave, each gone before the next begins; it tells what is held for good, or "".
+// tearDown deletes wave by wave, each gone before the next begins; it returns what is held for good, or "".
 func (w *model) tearDown(random *rand.Rand, teardown teardown) string {
 	for {
 		var entries []inventory.Entry
@@ -151,7 +151,7 @@ func (w *model) ids() []inventory.ID {
 	return ids
 }
 
-// left returns what of a wave will never go.
+// left returns the objects of a wave that will never be gone.
 func (w *model) left(wave []inventory.Entry) string {
 	var held []string
 	for _, entry := range wave {
@@ -162,7 +162,7 @@ func (w *model) left(wave []inventory.Entry) string {
 	return strings.Join(held, ", ")
 }
 
-// settle does one round of what the cluster's controllers and operators do, and says whether anything changed.
+// settle simulates one round of the cluster's controllers and operators, and reports whether anything changed.
 func (w *model) settle() (changed bool) {
 	for _, id := range w.ids() {
 		one := w.things[id]
@@ -188,7 +188,7 @@ func (w *model) settle() (changed bool) {
 	return changed
 }
 
-// dependents returns the objects that go with another one: custom resources with their definition, everything with its namespace.
+// dependents returns the objects that are deleted with another one: custom resources with their definition, everything with its namespace.
 func (w *model) dependents(one *thing) []*thing {
 	var along []*thing
 	for _, other := range w.things {
@@ -206,7 +206,7 @@ func (w *model) dependents(one *thing) []*thing {
 	return along
 }
 
-// why returns what keeps an object; "" when nothing does.
+// why returns what holds an object; "" when nothing does.
 func (w *model) why(one *thing) string {
 	if !one.terminating {
 		return "its deletion is refused: " + w.intercepted(one.id)
@@ -237,8 +237,8 @@ func (w *model) why(one *thing) string {
 	return w.intercepted(one.id)
 }
 
-// runs reports whether the operator of an object does its work. While objects go of which it has some itself to let go, it is not evicted
-// as well: what it mounts may carry its finalizer, and no order serves both.
+// runs reports whether the operator of an object works. While objects with its own finalizer are deleted, it is not evicted as well:
+// objects that it mounts may carry its finalizer, and no order serves both.
 func (w *model) runs(one *thing) bool {
 	operator := *one.finalizer
 	if !w.exists(operator) || w.things[operator].terminating || !w.exists(w.works[operator]...) {
@@ -247,12 +247,12 @@ func (w *model) runs(one *thing) bool {
 	return mounted(one.id) || w.exists(w.starts[operator]...)
 }
 
-// mounted reports whether an operator may mount an object, or be reached by it.
+// mounted reports whether an operator may mount an object, or be reached through it.
 func mounted(id inventory.ID) bool {
 	return id.Kind == "ConfigMap" || id.Kind == "Secret" || id.Kind == "Service"
 }
 
-// intercepted returns which webhook refuses a change of an object because nothing answers for it.
+// intercepted returns which webhook refuses a change of an object because its backend is gone.
 func (w *model) intercepted(id inventory.ID) string {
 	for _, hook := range w.things {
 		if slices.Contains(hook.intercepts, id) && !w.exists(hook.backend...) {

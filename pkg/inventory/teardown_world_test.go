@@ -10,7 +10,7 @@ import (
 
 const customGroup = "sample.example.com"
 
-// builder makes a random world.
+// builder creates a random model.
 type builder struct {
 	*model
 	random *rand.Rand
@@ -44,7 +44,7 @@ func (b *builder) chance() bool { return b.random.IntN(2) == 0 }
 
 func (b *builder) one(choices ...string) string { return choices[b.random.IntN(len(choices))] }
 
-// place returns a namespace of the module, or one of others.
+// place returns a namespace of the module, or another one.
 func (b *builder) place(namespaces []inventory.ID) string {
 	if at := b.random.IntN(len(namespaces) + 1); at < len(namespaces) {
 		return namespaces[at].Name
@@ -65,7 +65,7 @@ func (b *builder) some(kind, namespace string, most int) (made []inventory.ID) {
 	return made
 }
 
-// workload has a pod, which outlives it.
+// workload adds a workload with a pod that outlives it.
 func (b *builder) workload(kind, namespace string) inventory.ID {
 	made := b.make(kind, namespace)
 	pod := b.make("Pod", namespace)
@@ -73,11 +73,11 @@ func (b *builder) workload(kind, namespace string) inventory.ID {
 	return made.id
 }
 
-// definitions have custom resources of the module and of users.
+// definitions adds definitions with custom resources of the module and of users.
 func (b *builder) definitions() {
 	for range b.random.IntN(3) {
 		definition := b.make("CustomResourceDefinition.apiextensions.k8s.io", "")
-		definition.recorded = b.chance() // or it is another module's
+		definition.recorded = b.chance() // otherwise it is another module's
 		for range b.random.IntN(4) {
 			cr := b.make("Sample."+customGroup, b.one("elsewhere", ""))
 			cr.recorded = b.chance()
@@ -86,7 +86,7 @@ func (b *builder) definitions() {
 	}
 }
 
-// equip gives an operator what it starts and works with.
+// equip gives an operator the objects that it needs to start and to work.
 func (b *builder) equip(operator inventory.ID, namespaces []inventory.ID) {
 	for _, kind := range []string{
 		"ConfigMap", "Secret", "PriorityClass.scheduling.k8s.io", "RuntimeClass.node.k8s.io", "LimitRange", "DeviceClass.resource.k8s.io",
@@ -106,7 +106,7 @@ func (b *builder) equip(operator inventory.ID, namespaces []inventory.ID) {
 	}
 }
 
-// storage is used by the pods of workloads.
+// storage adds storage that the pods of workloads use.
 func (b *builder) storage(workloads, namespaces []inventory.ID) {
 	for range b.random.IntN(4) {
 		claim := b.make(b.one("PersistentVolumeClaim", "ResourceClaim.resource.k8s.io"), b.place(namespaces))
@@ -140,7 +140,7 @@ func (b *builder) network(namespaces []inventory.ID) {
 	}
 }
 
-// interceptors are answered by the operator, by a Service of the module where it has one.
+// interceptors adds webhooks and APIServices that the operator serves, through a Service of the module where there is one.
 func (b *builder) interceptors(operator inventory.ID) {
 	backend := []inventory.ID{operator}
 	for _, id := range b.ids() {
@@ -167,7 +167,7 @@ func (b *builder) interceptors(operator inventory.ID) {
 	}
 }
 
-// finalizers are put on what an operator may have to clean up behind; not on what its own pods need to do that.
+// finalizers adds finalizers to objects that an operator may have to clean up, except those that its own pods need for that.
 func (b *builder) finalizers(operator inventory.ID) {
 	for _, id := range b.ids() {
 		switch id.Kind {

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// FieldsOf is FieldsHash of a decoded object. It does not make entries of the object's managed fields first, which costs more than all
-// else that is done with the answer to a write.
+// FieldsOf is FieldsHash of a decoded object. It does not decode the object's managed fields into entries first, which costs more than all
+// other processing of the response to a write.
 func FieldsOf(object *unstructured.Unstructured, manager string) string {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields")
 	entries, _ := value.([]any)
@@ -17,7 +17,7 @@ func FieldsOf(object *unstructured.Unstructured, manager string) string {
 		}
 		sum, ok := hashTree(entry["fieldsV1"], 0)
 		if !ok {
-			return FieldsHash(object.GetManagedFields(), manager) // nothing that an API server writes
+			return FieldsHash(object.GetManagedFields(), manager) // an API server does not write this
 		}
 		operation, _ := entry["operation"].(string)
 		ours.add(operation, sum)
@@ -25,7 +25,7 @@ func FieldsOf(object *unstructured.Unstructured, manager string) string {
 	return ours.hash()
 }
 
-// hashTree hashes a decoded field set as the scanner does with its text; false when it is something else.
+// hashTree hashes a decoded field set as the scanner hashes its text; false when it is something else.
 func hashTree(value any, depth int) (sum uint64, ok bool) {
 	tree, ok := value.(map[string]any)
 	if !ok || depth > maxDepth {

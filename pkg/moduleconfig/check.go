@@ -20,16 +20,16 @@ import (
 var (
 	channelPattern = regexp.MustCompile(`^[a-z]{3,32}$`)
 	kindPattern    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
-	// drivePattern is how absolute paths of Windows begin.
+	// drivePattern matches the beginning of an absolute path of Windows.
 	drivePattern = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
-	// templateVersion and templateModule are what the definition of ModuleTemplates takes.
+	// templateVersion and templateModule are the patterns in the definition of ModuleTemplates.
 	templateVersion = regexp.MustCompile(`^\d+\.\d+\.\d+(-[a-zA-Z-][0-9a-zA-Z-]*)?$`)
 	templateModule  = regexp.MustCompile(`^[a-z]{3,}(-[a-z]{3,})*$`)
 
 	renderers   = []string{"helm-chart", "kustomize", "bundle"}
 	readinesses = []string{"Workloads", "ModuleCR", "Both"}
 
-	// oldKeys only the old CLI had, newKeys came later.
+	// oldKeys exist only in the old CLI, newKeys were added later.
 	oldKeys = []string{"channel", "resourceName", "customStateCheck"}
 	newKeys = []string{
 		"repository", "documentation", "icons", "team", "manager", "associatedResources", "resources", "requiresDowntime",
@@ -37,13 +37,13 @@ var (
 	}
 )
 
-// maxTemplateVersion is how long the version in a ModuleTemplate may be, minModule how short the name of a module.
+// maxTemplateVersion is the maximum length of the version in a ModuleTemplate, minModule the minimum length of a module's name.
 const (
 	maxTemplateVersion = 32
 	minModule          = 3
 )
 
-// dialect returns the old CLI's when a key is there that only it had and none that came later.
+// dialect returns the old CLI's when the file has a key that exists only there and none that was added later.
 func (c *Config) dialect() Dialect {
 	there := func(key string) bool { _, ok := c.at[key]; return ok }
 	if slices.ContainsFunc(oldKeys, there) && !slices.ContainsFunc(newKeys, there) {
@@ -52,7 +52,7 @@ func (c *Config) dialect() Dialect {
 	return Modulectl
 }
 
-// check judges the configuration as a whole. What is said of links, kinds and state checks one by one was said while they were read.
+// check judges the configuration as a whole. Links, kinds and state checks were judged one by one while they were read.
 func (r *reader) check(c *Config) {
 	r.checkRequired(c)
 	r.checkName(c)
@@ -81,14 +81,14 @@ func (r *reader) check(c *Config) {
 	}
 }
 
-// namespace judges the name of a namespace that may be left out.
+// namespace judges the name of an optional namespace.
 func (r *reader) namespace(c *Config, field, value string) {
 	if value != "" && len(validation.IsDNS1123Label(value)) > 0 {
 		r.failAt(c, RuleNamespace, field, quoted(value)+" is no namespace", "use lower-case letters, digits and dashes between them")
 	}
 }
 
-// checkResourceName judges the name that the old CLI gave ModuleTemplates. The operator looks for them by another one.
+// checkResourceName judges the name that the old CLI gave ModuleTemplates. The operator finds them by another name.
 func (r *reader) checkResourceName(c *Config) {
 	switch {
 	case c.ResourceName == "":
@@ -101,10 +101,10 @@ func (r *reader) checkResourceName(c *Config) {
 	}
 }
 
-// member is a field of an object and what it holds.
+// member is a field of an object and its value.
 type member struct{ key, value string }
 
-// checkRequired: both dialects want name, version and manifest; the old one a channel, the other what users want to know of a module.
+// checkRequired: both dialects require name, version and manifest; the old one a channel, the other what users need to know about a module.
 func (r *reader) checkRequired(c *Config) {
 	want := []member{{"name", c.Name}, {"version", c.Version}, {"manifest", c.Manifest}}
 	if c.Dialect == OldCLI {
@@ -128,7 +128,7 @@ func (r *reader) checkRequired(c *Config) {
 	}
 }
 
-// missing notes that a field is missing, unless what stands there was refused already.
+// missing notes that a field is missing, unless its value was refused already.
 func (r *reader) missing(c *Config, field, fix string) {
 	if !slices.ContainsFunc(r.findings, func(f diagnostics.Finding) bool { return f.Field == field }) {
 		r.failAt(c, RuleRequired, field, "is missing", fix)
@@ -155,7 +155,7 @@ func (r *reader) checkName(c *Config) {
 	}
 }
 
-// checkVersion takes a leading "v" from files of the old CLI, which allowed it.
+// checkVersion removes a leading "v" in files of the old CLI, which allowed it.
 func (r *reader) checkVersion(c *Config) {
 	if c.Version == "" {
 		return
@@ -173,7 +173,7 @@ func (r *reader) checkVersion(c *Config) {
 	}
 }
 
-// location judges what is a link or a path.
+// location judges a field that holds a link or a path.
 func (r *reader) location(c *Config, field, value string) {
 	if IsURL(value) {
 		r.web(c, field, value)
@@ -187,14 +187,14 @@ func (r *reader) location(c *Config, field, value string) {
 	}
 }
 
-// web judges a link that may be left out.
+// web judges an optional link.
 func (r *reader) web(c *Config, field, value string) {
 	if problem, fix := badLink(value); value != "" && problem != "" {
 		r.failAt(c, RuleLink, field, problem, fix)
 	}
 }
 
-// link judges a link of a list or mapping, which must be there.
+// link judges a link of a list or mapping, which is required.
 func (r *reader) link(node *yaml.Node, field, value string) {
 	if value == "" {
 		r.failIn(node, RuleRequired, field, "is missing", "add a https link")
@@ -205,7 +205,7 @@ func (r *reader) link(node *yaml.Node, field, value string) {
 	}
 }
 
-// badLink returns why a text is no https link. A login is not repeated.
+// badLink returns why a text is not an https link. A login is not repeated.
 func badLink(value string) (problem, fix string) {
 	const asHTTPS = "write a link that begins with https://"
 	parsed, err := url.Parse(value)
@@ -242,7 +242,7 @@ func (r *reader) checkMetadata(c *Config) {
 	}
 }
 
-// choice judges a field that has one of a few values.
+// choice judges a field that must have one of a few values.
 func (r *reader) choice(c *Config, field, value string, values []string) {
 	if value == "" || slices.Contains(values, value) {
 		return

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Config is what a module configuration says: the fields of the old CLI and of modulectl, and our own.
+// Config is the content of a module configuration: the fields of the old CLI and of modulectl, and our own.
 type Config struct {
-	// File is the name that Parse was given.
+	// File is the name that was passed to Parse.
 	File string
-	// Dialect tells which tool the file was written for, which decides what it must have.
+	// Dialect is the tool for which the file was written, which determines the required fields.
 	Dialect Dialect
 
 	// Name is the OCM component name, such as kyma-project.io/module/notes.
 	Name string
 	// Version is a semantic version without a leading "v".
 	Version string
-	// Manifest is a https URL or a path relative to the file: a YAML file, or a folder for the other renderers.
+	// Manifest is an https URL or a path relative to the file: a YAML file, or a folder for the other renderers.
 	Manifest string
-	// DefaultCR is a https URL or a relative path too; empty when the module has none.
+	// DefaultCR is an https URL or a relative path too; empty when the module has none.
 	DefaultCR string
 	// Repository and Documentation are https URLs.
 	Repository    string
@@ -27,45 +27,45 @@ type Config struct {
 	// Icons and Resources are https links, in the order of the file.
 	Icons     []Link
 	Resources []Link
-	// Team is who answers for the module's security findings.
+	// Team is responsible for the module's security findings.
 	Team string
-	// Labels and Annotations of the ModuleTemplate.
+	// Labels and Annotations are those of the ModuleTemplate.
 	Labels      map[string]string
 	Annotations map[string]string
 	// Manager is the object that runs the module's operator; nil when there is none.
 	Manager *Manager
-	// AssociatedResources are the kinds that users make with the module.
+	// AssociatedResources are the kinds that users create with the module.
 	AssociatedResources []Kind
 	RequiresDowntime    bool
 	Internal            bool
 	Beta                bool
-	// Mandatory is of the old CLI: the module is in every cluster.
+	// Mandatory is from the old CLI: the module is in every cluster.
 	Mandatory bool
-	// SecurityScanEnabled is true unless the file says otherwise.
+	// SecurityScanEnabled is true unless the file sets it to false.
 	SecurityScanEnabled bool
 
-	// Channel that the version belongs to; the old CLI wants it.
+	// Channel is the channel of the version; the old CLI requires it.
 	Channel string
-	// RepositoryTag is the tag of Repository that the pipelines of Kyma build from. It has no effect, which a finding says.
+	// RepositoryTag is the tag of Repository that the pipelines of Kyma build from. It has no effect, which a finding reports.
 	RepositoryTag string
-	// ResourceName is what the old CLI named the ModuleTemplate. It has no effect, which a finding says.
+	// ResourceName is the name that the old CLI gave the ModuleTemplate. It has no effect, which a finding reports.
 	ResourceName string
-	// Namespace of the ModuleTemplate.
+	// Namespace is that of the ModuleTemplate.
 	Namespace string
 	// CustomStateCheck maps values in the default CR to states.
 	CustomStateCheck []StateCheck
 
 	// Renderer is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Renderer string
-	// Values is a https URL or a relative path of a file with the values of a chart; empty when those of the chart will do.
+	// Values is an https URL or a relative path of a file with the values of a chart; empty when the chart's own values suffice.
 	Values string
-	// TargetNamespace is where objects go that name no namespace, and the namespace of a chart's release; empty for the usual one.
+	// TargetNamespace is the namespace of objects that name none, and of a chart's release; empty for the usual one.
 	TargetNamespace string
 	// Readiness is Workloads, ModuleCR or Both; empty for the default.
 	Readiness string
 	// AllowCRDChanges names rules of CRD safety that an upgrade to this version may break.
 	AllowCRDChanges []string
-	// Images that the module needs and that its manifest does not name.
+	// Images are images that the module needs and that its manifest does not name.
 	Images []string
 
 	at map[string]position
@@ -80,7 +80,7 @@ const (
 	Modulectl Dialect = "modulectl"
 )
 
-// Link is a https link with a name.
+// Link is an https link with a name.
 type Link struct {
 	Name string
 	Link string
@@ -93,12 +93,12 @@ type Kind struct {
 	Kind    string
 }
 
-// Manager is one object.
+// Manager is the object that runs the module's operator.
 type Manager struct {
 	Kind
 
 	Name string
-	// Namespace may be empty: any.
+	// Namespace may be empty, which matches any.
 	Namespace string
 }
 
@@ -109,7 +109,7 @@ type StateCheck struct {
 	MappedState string
 }
 
-// position is where a field stands.
+// position is the place of a field in the file.
 type position struct{ line, column int }
 
 // ModuleName returns the last segment of the component's name.
@@ -117,7 +117,7 @@ func (c *Config) ModuleName() string {
 	return path.Base(c.Name)
 }
 
-// Position returns where a field stands in the file, such as icons[0].link; where its nearest parent stands when it is not there; 0 and 0
+// Position returns the place of a field in the file, such as icons[0].link; that of its nearest parent when the field is absent; 0 and 0
 // when unknown.
 func (c *Config) Position(field string) (line, column int) {
 	for field != "" {
@@ -133,11 +133,11 @@ func (c *Config) Position(field string) (line, column int) {
 	return 0, 0
 }
 
-// IsURL reports whether a manifest, default CR or file of values is a link rather than a path.
+// IsURL reports whether a manifest, default CR or values file is a link rather than a path.
 func IsURL(location string) bool { return strings.Contains(location, "://") }
 
-// LinkField returns the field of an icon or a resource, by its position in [Config.Icons] or [Config.Resources]: the file has them as a
-// list or as a mapping.
+// LinkField returns the field of an icon or a resource, given its position in [Config.Icons] or [Config.Resources]: in the file they are a
+// list or a mapping.
 func (c *Config) LinkField(list string, index int, link Link) string {
 	field := join(list, link.Name)
 	if _, isMapping := c.at[field]; isMapping {

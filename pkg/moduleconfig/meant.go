@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// meant returns what to do about an unknown key.
+// meant returns the fix for an unknown key.
 func meant(key string, keys map[string]handler) string {
 	if near := closest(key, slices.Sorted(maps.Keys(keys))); near != "" {
 		return "did you mean " + near + "?"
@@ -14,8 +14,8 @@ func meant(key string, keys map[string]handler) string {
 	return "remove it"
 }
 
-// closest returns the word that a misspelt one was meant to be: the same but for case, dashes and underscores, or at most two letters away.
-// Empty when there is none.
+// closest returns the word that a misspelt one probably stands for: the same except for case, dashes and underscores, or at most two
+// letters away. Empty when there is none.
 func closest(word string, words []string) string {
 	const far = 3
 	if len(word) > 2*quotedBytes {
@@ -35,7 +35,7 @@ func plain(word string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 }
 
-// letters returns how many letters must be put in, taken out or changed to make one word of the other (Levenshtein).
+// letters returns how many letters must be inserted, removed or changed to turn one word into the other (Levenshtein).
 func letters(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

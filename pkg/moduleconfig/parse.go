@@ -8,12 +8,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// Parse reads a module configuration. file is the name that findings carry. The configuration is never nil; it must not be used when
-// there is an error among the findings.
+// Parse reads a module configuration. file is the name that findings carry. The configuration is never nil; it must not be used when there
+// is an error among the findings.
 //
-//  1. The text is one YAML document. Unknown and duplicate keys are errors; a key with null is not there.
-//  2. The dialect is told by the keys that are there, see [Config.Dialect].
-//  3. What the dialect wants must be there, and everything that is there must hold.
+//  1. The text is one YAML document. Unknown and duplicate keys are errors; a key with null counts as absent.
+//  2. The keys determine the dialect, see [Config.Dialect].
+//  3. The fields that the dialect requires must be present, and every field must be valid.
 func Parse(file string, data []byte) (*Config, []diagnostics.Finding) {
 	c := &Config{File: file, SecurityScanEnabled: true, at: map[string]position{}}
 	r := &reader{file: file, at: c.at}
@@ -63,7 +63,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 	}
 }
 
-// ignored takes in a file with settings of a security scanner, which the other tools stopped to read as well.
+// ignored reads the name of a file with settings of a security scanner, which the other tools no longer read either.
 func (r *reader) ignored(node *yaml.Node, field string) {
 	r.note(diagnostics.Finding{
 		Rule: RuleIgnored, Severity: diagnostics.Warning, Line: node.Line, Column: node.Column, Field: field,
@@ -71,7 +71,7 @@ func (r *reader) ignored(node *yaml.Node, field string) {
 	})
 }
 
-// fileName takes in the name of a file whose content is easily written in its place.
+// fileName reads the name of a file whose content is easily written in its place by mistake.
 func (r *reader) fileName(into *string) handler {
 	return func(node *yaml.Node, field string) {
 		if node.Kind == yaml.MappingNode {
@@ -82,7 +82,7 @@ func (r *reader) fileName(into *string) handler {
 	}
 }
 
-// links takes in a list of names and links, or a mapping of names to links.
+// links reads a list of names and links, or a mapping of names to links.
 func (r *reader) links(into *[]Link) handler {
 	return func(node *yaml.Node, field string) {
 		if node.Kind == yaml.MappingNode {
@@ -127,7 +127,7 @@ func (r *reader) listed(node *yaml.Node, field string, link Link, seen map[strin
 	r.link(node, field+".link", link.Link)
 }
 
-// manager takes in the object that runs the module's operator.
+// manager reads the object that runs the module's operator.
 func (r *reader) manager(into **Manager) handler {
 	return func(node *yaml.Node, field string) {
 		found := &Manager{}
@@ -143,7 +143,7 @@ func (r *reader) manager(into **Manager) handler {
 	}
 }
 
-// kinds takes in a list of kinds.
+// kinds reads a list of kinds.
 func (r *reader) kinds(into *[]Kind) handler {
 	return r.each(func(node *yaml.Node, field string) {
 		found := Kind{}
@@ -159,7 +159,7 @@ func (k *Kind) keys(r *reader) map[string]handler {
 	return map[string]handler{"group": r.text(&k.Group), "version": r.text(&k.Version), "kind": r.text(&k.Kind)}
 }
 
-// stateChecks takes in what maps values of the default CR to states.
+// stateChecks reads the list that maps values of the default CR to states.
 func (r *reader) stateChecks(into *[]StateCheck) handler {
 	return r.each(func(node *yaml.Node, field string) {
 		found := StateCheck{}

@@ -29,7 +29,7 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 		want     Config
 		warnings []string
 	}{
-		"the old CLI's, with channel and state checks, and with a v in the version": {
+		"the old CLI's, with channel, state checks and a v in the version": {
 			"old-cli.yaml",
 			Config{
 				Dialect: OldCLI, Name: "kyma-project.io/module/notes", Version: "1.2.3", Channel: "regular", Manifest: "manifest.yaml",
@@ -114,7 +114,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// seeds returns what the fuzzer begins with.
+// seeds returns the seed corpus of the fuzz test.
 func seeds(t testing.TB) []string {
 	t.Helper()
 	texts := []string{
@@ -128,7 +128,8 @@ func seeds(t testing.TB) []string {
 	return texts
 }
 
-// FuzzParse holds that no text makes the parser panic, that every finding says where, what and how, and that the same text gives the same.
+// FuzzParse checks that no text makes the parser panic, that every finding has a place, a message and a fix, and that the same text gives
+// the same result.
 func FuzzParse(f *testing.F) {
 	for _, text := range seeds(f) {
 		f.Add([]byte(text))

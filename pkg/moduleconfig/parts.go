@@ -15,10 +15,10 @@ const (
 	stateError = "Error"
 )
 
-// states that a module may be in.
+// states are the states of a module.
 var states = []string{stateReady, "Processing", "Warning", stateError, "Deleting"}
 
-// required notes which members of an object are missing.
+// required notes the missing members of an object.
 func (r *reader) required(node *yaml.Node, field string, members []member) {
 	for _, m := range members {
 		if m.value == "" {
@@ -45,7 +45,7 @@ func (r *reader) kind(node *yaml.Node, field string, k Kind) {
 	}
 }
 
-// stateCheck judges one check. Its value may be empty, but must be given.
+// stateCheck judges one check. Its value may be empty, but must be present.
 func (r *reader) stateCheck(node *yaml.Node, field string, check StateCheck) {
 	r.required(node, field, []member{{"jsonPath", check.JSONPath}, {"mappedState", check.MappedState}})
 	if _, there := r.at[field+".value"]; !there {
@@ -61,7 +61,7 @@ func (r *reader) stateCheck(node *yaml.Node, field string, check StateCheck) {
 	}
 }
 
-// checkStates: a module that can never become Ready, or never tell of an error, is not wanted.
+// checkStates refuses checks by which a module can never become Ready, or never report an error.
 func (r *reader) checkStates(c *Config) {
 	if len(c.CustomStateCheck) == 0 {
 		return

@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	// maxBytes is how long a configuration may be. Those that users write have a few hundred lines.
+	// maxBytes is the maximum size of a configuration. Configurations of users have a few hundred lines.
 	maxBytes = 1 << 20
-	// quotedBytes bounds what a message repeats.
+	// quotedBytes bounds how much of a value a message repeats.
 	quotedBytes = 80
 )
 
-// yamlLine finds the line in an error of the YAML library.
+// yamlLine matches the line in an error of the YAML library.
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-// reader walks over the nodes of one file and notes where everything stands and what is wrong.
+// reader walks the nodes of one file and notes the position of each field and every problem.
 type reader struct {
 	file     string
 	at       map[string]position
 	findings []diagnostics.Finding
 }
 
-// handler takes in the value of a key.
+// handler reads the value of a key.
 type handler func(node *yaml.Node, field string)
 
-// fail notes an error in a field that stands at a node.
+// fail notes an error in a field, at the position of a node.
 func (r *reader) fail(node *yaml.Node, rule, field, message, fix string) {
 	r.note(diagnostics.Finding{
 		Rule: rule, Severity: diagnostics.Error, Line: node.Line, Column: node.Column, Field: field, Message: message, Fix: fix,
 	})
 }
 
-// failIn is fail for a part of a node: it is told where the part stands, where that is known.
+// failIn is fail for a part of a node: it reports the position of the part, where it is known.
 func (r *reader) failIn(node *yaml.Node, rule, field, message, fix string) {
 	if at, ok := r.at[field]; ok {
 		node = &yaml.Node{Line: at.line, Column: at.column}
@@ -50,13 +50,13 @@ func (r *reader) failIn(node *yaml.Node, rule, field, message, fix string) {
 	r.fail(node, rule, field, message, fix)
 }
 
-// failAt notes an error in a field that may not be there: it is told where its nearest parent stands.
+// failAt notes an error in a field that may be absent: it then reports the position of its nearest parent.
 func (r *reader) failAt(c *Config, rule, field, message, fix string) {
 	line, column := c.Position(field)
 	r.note(diagnostics.Finding{Rule: rule, Severity: diagnostics.Error, Line: line, Column: column, Field: field, Message: message, Fix: fix})
 }
 
-// warnAt is failAt for what is not refused.
+// warnAt is failAt for a problem that is only a warning.
 func (r *reader) warnAt(c *Config, rule, field, message, fix string) {
 	r.failAt(c, rule, field, message, fix)
 	r.findings[len(r.findings)-1].Severity = diagnostics.Warning
@@ -67,7 +67,7 @@ func (r *reader) note(f diagnostics.Finding) {
 	r.findings = append(r.findings, f)
 }
 
-// document returns the mapping that the file must be, nil when it is none.
+// document returns the mapping that the file must contain, nil when there is none.
 func (r *reader) document(data []byte) *yaml.Node {
 	if len(data) > maxBytes {
 		r.note(diagnostics.Finding{
@@ -99,7 +99,7 @@ func (r *reader) document(data []byte) *yaml.Node {
 	return root
 }
 
-// malformed notes what the YAML library says, with its line where it names one.
+// malformed notes the error of the YAML library, with its line where it names one.
 func (r *reader) malformed(err error) {
 	if errors.Is(err, io.EOF) {
 		r.note(diagnostics.Finding{
@@ -117,10 +117,10 @@ func (r *reader) malformed(err error) {
 	})
 }
 
-// object hands each value of a mapping to the handler of its key.
+// object passes each value of a mapping to the handler of its key.
 //
-//  1. A key without a handler is unknown. A key that is there twice counts once.
-//  2. A key whose value is null is as good as not there, as in Kubernetes; where it stands is noted nevertheless.
+//  1. A key without a handler is unknown. A duplicate key counts once.
+//  2. A key whose value is null counts as absent, as in Kubernetes; its position is noted nevertheless.
 func (r *reader) object(node *yaml.Node, field string, keys map[string]handler) {
 	r.pairs(node, field, func(key, value *yaml.Node, at string) {
 		handle, known := keys[key.Value]
@@ -134,7 +134,8 @@ func (r *reader) object(node *yaml.Node, field string, keys map[string]handler) 
 	})
 }
 
-// pairs goes over a mapping, refuses what is no mapping and keys that are no text or are there twice, and notes where each key stands.
+// pairs iterates over a mapping, refuses anything that is not a mapping and keys that are not strings or occur twice, and notes the
+// position of each key.
 func (r *reader) pairs(node *yaml.Node, field string, each func(key, value *yaml.Node, at string)) {
 	if node.Kind != yaml.MappingNode {
 		r.wrongType(node, field, "a mapping")
@@ -158,7 +159,7 @@ func (r *reader) pairs(node *yaml.Node, field string, each func(key, value *yaml
 	}
 }
 
-// each hands the elements of a list to a handler.
+// each passes the elements of a list to a handler.
 func (r *reader) each(handle handler) handler {
 	return func(node *yaml.Node, field string) {
 		if node.Kind != yaml.SequenceNode {
@@ -173,7 +174,7 @@ func (r *reader) each(handle handler) handler {
 	}
 }
 
-// text takes in a text; numbers, booleans and dates are texts as they are written.
+// text reads a string; numbers, booleans and dates are read as they are written.
 func (r *reader) text(into *string) handler {
 	return func(node *yaml.Node, field string) {
 		if value, ok := scalar(node); ok {
@@ -184,7 +185,7 @@ func (r *reader) text(into *string) handler {
 	}
 }
 
-// texts takes in a list of texts.
+// texts reads a list of strings.
 func (r *reader) texts(into *[]string) handler {
 	return r.each(func(node *yaml.Node, field string) {
 		value := ""
@@ -193,7 +194,7 @@ func (r *reader) texts(into *[]string) handler {
 	})
 }
 
-// flag takes in a boolean, in the words of YAML 1.1, which Kubernetes and the other tools read.
+// flag reads a boolean in the spellings of YAML 1.1, which Kubernetes and the other tools accept.
 func (r *reader) flag(into *bool) handler {
 	return func(node *yaml.Node, field string) {
 		value, ok := scalar(node)
@@ -211,7 +212,7 @@ func (r *reader) flag(into *bool) handler {
 	}
 }
 
-// dict takes in a mapping of texts.
+// dict reads a mapping of strings.
 func (r *reader) dict(into *map[string]string) handler {
 	return func(node *yaml.Node, field string) {
 		found := map[string]string{}
@@ -275,7 +276,7 @@ func nameOf(node *yaml.Node) string {
 	}
 }
 
-// join returns the path of a key. A key that would be misread in a path is set in brackets.
+// join returns the path of a key. A key that would be ambiguous in a path is put in brackets.
 func join(field, key string) string {
 	if strings.ContainsAny(key, ".[]/ ") || key == "" {
 		return field + "[" + quoted(key) + "]"
@@ -286,7 +287,7 @@ func join(field, key string) string {
 	return field + "." + key
 }
 
-// quoted returns a text of the file as a message repeats it.
+// quoted returns a text of the file in the form in which a message repeats it.
 func quoted(text string) string {
 	return strconv.Quote(excerpt.Cut(text, quotedBytes))
 }

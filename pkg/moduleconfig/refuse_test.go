@@ -8,10 +8,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// edit replaces a part of a sample, once.
+// edit replaces a part of a sample once.
 type edit struct{ old, new string }
 
-// refusal is what is said: "line field rule", and a part of the sentence.
+// refusal is the expected finding: "line field rule", and a part of the message.
 type refusal struct {
 	file  string
 	edits []edit
@@ -28,7 +28,7 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a module without a manifest":                        {ctl, []edit{{"manifest: https://example.com/notes.yaml\n", ""}}, "0 manifest required", "missing"},
 		"a module without a repository":                      {ctl, []edit{{"repository: https://example.com/notes\n", ""}}, "0 repository required", "missing"},
 		"a module without documentation":                     {ctl, []edit{{"documentation: https://example.com/docs\n", ""}}, "0 documentation required", "missing"},
-		"a module without a team, though it is scanned":      {ctl, []edit{{"team: notes\n", ""}}, "0 team required", "securityScanEnabled"},
+		"a module without a team, although it is scanned":    {ctl, []edit{{"team: notes\n", ""}}, "0 team required", "securityScanEnabled"},
 		"a module without icons":                             {ctl, []edit{{"icons:\n- name: module-icon\n  link: https://example.com/icon.svg\n", ""}}, "0 icons required", "at least one"},
 		"an empty list of icons":                             {ctl, []edit{{"icons:\n- name: module-icon\n  link: https://example.com/icon.svg\n", "icons: []\n"}}, "7 icons required", "at least one"},
 		"a file of the old CLI without a channel":            {old, []edit{{"channel: regular\n", ""}}, "0 channel required", "missing"},
@@ -38,12 +38,12 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"two icons of one name in a list":                    {ctl, []edit{{"icon.svg", "icon.svg\n- name: module-icon\n  link: https://example.com/b.svg"}}, "10 icons[1].name duplicate-name", "line 8"},
 		"two icons of one name in a mapping":                 {maps, []edit{{"icon.svg", "icon.svg\n  module-icon: https://example.com/b.svg"}}, "8 icons.module-icon duplicate-key", "line 7"},
 		"two resources of one name":                          {ctl, []edit{{"crds.yaml", "crds.yaml\n- name: crds\n  link: https://example.com/b"}}, "32 resources[1].name duplicate-name", "line 30"},
-		"an icon with a key that no one knows":               {ctl, []edit{{"icon.svg", "icon.svg\n  size: 3"}}, "10 icons[0].size unknown-key", "no meaning"},
-		"icons that are a text":                              {ctl, []edit{{"icons:\n- name: module-icon\n  link: https://example.com/icon.svg", "icons: https://example.com/icon.svg"}}, "7 icons wrong-type", "a list of names"},
-		"an icon that is a text":                             {ctl, []edit{{"- name: module-icon\n  link: https://example.com/icon.svg", "- https://example.com/icon.svg"}}, "8 icons[0] wrong-type", "a mapping"},
+		"an icon with an unknown key":                        {ctl, []edit{{"icon.svg", "icon.svg\n  size: 3"}}, "10 icons[0].size unknown-key", "no meaning"},
+		"icons that are a string":                            {ctl, []edit{{"icons:\n- name: module-icon\n  link: https://example.com/icon.svg", "icons: https://example.com/icon.svg"}}, "7 icons wrong-type", "a list of names"},
+		"an icon that is a string":                           {ctl, []edit{{"- name: module-icon\n  link: https://example.com/icon.svg", "- https://example.com/icon.svg"}}, "8 icons[0] wrong-type", "a mapping"},
 		"a repository without https":                         {ctl, []edit{{"https://example.com/notes\n", "http://example.com/notes\n"}}, "5 repository link", "without encryption"},
 		"documentation without https":                        {ctl, []edit{{"https://example.com/docs", "ftp://example.com/docs"}}, "6 documentation link", "no https link"},
-		"documentation that is no link":                      {ctl, []edit{{"https://example.com/docs", "docs/README.md"}}, "6 documentation link", "no https link"},
+		"documentation that is not a link":                   {ctl, []edit{{"https://example.com/docs", "docs/README.md"}}, "6 documentation link", "no https link"},
 		"an icon without https":                              {ctl, []edit{{"https://example.com/icon.svg", "http://example.com/icon.svg"}}, "9 icons[0].link link", "without encryption"},
 		"an icon of a mapping without https":                 {maps, []edit{{"https://example.com/icon.svg", "http://example.com/icon.svg"}}, "7 icons.module-icon link", "without encryption"},
 		"a resource without https":                           {ctl, []edit{{"https://example.com/crds.yaml", "http://example.com/crds.yaml"}}, "31 resources[0].link link", "without encryption"},
@@ -60,42 +60,42 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a name without a path":                              {ctl, []edit{{"kyma-project.io/module/notes", "notes"}}, "2 name name", "no component name"},
 		"a name in upper case":                               {ctl, []edit{{"module/notes", "module/Notes"}}, "2 name name", "no component name"},
 		"a name whose last part is too short":                {ctl, []edit{{"module/notes", "module/no"}}, "2 name name", "3 to 63"},
-		"a name whose last part is no DNS label":             {ctl, []edit{{"module/notes", "module/my_notes"}}, "2 name name", "DNS label"},
+		"a name whose last part is not a DNS label":          {ctl, []edit{{"module/notes", "module/my_notes"}}, "2 name name", "DNS label"},
 		"a version with a v":                                 {ctl, []edit{{"1.2.3", "v1.2.3"}}, "3 version version", "no semantic version"},
 		"a version without a patch":                          {ctl, []edit{{"1.2.3", "1.2"}}, "3 version version", "no semantic version"},
 		"a version with leading zeros":                       {ctl, []edit{{"1.2.3", "1.02.3"}}, "3 version version", "no semantic version"},
-		"a version of the old CLI that is none, but for a v": {old, []edit{{"v1.2.3", "vv1.2.3"}}, "2 version version", "no semantic version"},
+		"a version of the old CLI that is invalid without v": {old, []edit{{"v1.2.3", "vv1.2.3"}}, "2 version version", "no semantic version"},
 		"a channel with a digit":                             {old, []edit{{"regular", "regular1"}}, "3 channel channel", "no channel"},
 		"a channel of two letters":                           {old, []edit{{"channel: regular", "channel: ab"}}, "3 channel channel", "no channel"},
 		"a namespace in upper case":                          {old, []edit{{"kcp-system", "KCP"}}, "8 namespace namespace", "no namespace"},
-		"a resource name that is no name":                    {old, []edit{{"notes-regular", "Notes_Regular"}}, "7 resourceName name", "no name of an object"},
+		"an invalid resource name":                           {old, []edit{{"notes-regular", "Notes_Regular"}}, "7 resourceName name", "no name of an object"},
 		"a key that no one knows":                            {ctl, []edit{{"team: notes", "squad: notes\nteam: notes"}}, "11 squad unknown-key", "no meaning"},
 		"a key that is misspelt":                             {ctl, []edit{{"defaultCR:", "default-cr:"}}, "10 default-cr unknown-key", "defaultCR"},
-		"a key that is there twice":                          {ctl, []edit{{"team: notes", "team: notes\nname: kyma-project.io/module/other"}}, "12 name duplicate-key", "line 2"},
+		"a duplicate key":                                    {ctl, []edit{{"team: notes", "team: notes\nname: kyma-project.io/module/other"}}, "12 name duplicate-key", "line 2"},
 		"a merge key":                                        {ctl, []edit{{"team: notes", "team: notes\n<<: {beta: true}"}}, "12 << unknown-key", "no meaning"},
 		"a manager without a name":                           {ctl, []edit{{"  name: notes-manager\n", ""}}, "15 manager.name required", "missing"},
 		"a manager without a kind":                           {ctl, []edit{{"  kind: Deployment\n", ""}}, "15 manager.kind required", "missing"},
 		"a manager with a version that has its group":        {ctl, []edit{{"version: v1\n", "version: apps/v1\n"}}, "18 manager.version kind", "no version"},
 		"an associated resource without a group":             {ctl, []edit{{"{group: operator.kyma-project.io, ", "{"}}, "21 associatedResources[0].group required", "missing"},
 		"an associated resource in the plural":               {ctl, []edit{{"kind: Notebook", "kind: notebooks"}}, "25 associatedResources[1].kind kind", "no kind"},
-		"a boolean that is none":                             {ctl, []edit{{"internal: false", "internal: maybe"}}, "28 internal wrong-type", "true or false"},
+		"an invalid boolean":                                 {ctl, []edit{{"internal: false", "internal: maybe"}}, "28 internal wrong-type", "true or false"},
 		"a name that is a list":                              {ctl, []edit{{"name: kyma-project.io/module/notes", "name: [a]"}}, "2 name wrong-type", "a list"},
-		"a label that is no label":                           {ctl, []edit{{"{one: 1}", "{one: a b}"}}, "12 labels.one metadata", "no value of a label"},
-		"a label whose name is none":                         {ctl, []edit{{"{one: 1}", "{one/two/three: a}"}}, `12 labels["one/two/three"] metadata`, "no name of a label"},
-		"an annotation whose name is none":                   {ctl, []edit{{"{two: yes}", "{t wo: yes}"}}, `13 annotations["t wo"] metadata`, "no name of an annotation"},
+		"an invalid label value":                             {ctl, []edit{{"{one: 1}", "{one: a b}"}}, "12 labels.one metadata", "no value of a label"},
+		"an invalid label name":                              {ctl, []edit{{"{one: 1}", "{one/two/three: a}"}}, `12 labels["one/two/three"] metadata`, "no name of a label"},
+		"an invalid annotation name":                         {ctl, []edit{{"{two: yes}", "{t wo: yes}"}}, `13 annotations["t wo"] metadata`, "no name of an annotation"},
 		"state checks without one for Error":                 {old, []edit{{"mappedState: Error", "mappedState: Deleting"}}, "16 customStateCheck state-check", "Error"},
 		"state checks without one for Ready":                 {old, []edit{{"mappedState: Ready", "mappedState: Processing"}}, "16 customStateCheck state-check", "Ready"},
 		"a state that does not exist":                        {old, []edit{{"mappedState: Warning", "mappedState: Fine"}}, "25 customStateCheck[2].mappedState state-check", "no state"},
 		"a state check without a path":                       {old, []edit{{"jsonPath: status.empty", "jsonPath:"}}, "23 customStateCheck[2].jsonPath required", "missing"},
 		"a state check without a value":                      {old, []edit{{"  value: up\n", ""}}, "17 customStateCheck[0].value required", "missing"},
-		"a state check with a path that is none":             {old, []edit{{"status.phase", "status..phase"}}, "17 customStateCheck[0].jsonPath state-check", ".."},
-		"a renderer that no one has":                         {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
-		"a readiness that no one has":                        {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
-		"a rule of CRD safety that no one has":               {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
+		"a state check with an invalid path":                 {old, []edit{{"status.phase", "status..phase"}}, "17 customStateCheck[0].jsonPath state-check", ".."},
+		"an unknown renderer":                                {ours, []edit{{"helm-chart", "helm"}}, "6 renderer choice", "helm-chart, kustomize, bundle"},
+		"an unknown readiness":                               {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
+		"an unknown rule of CRD safety":                      {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
 		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
-		"values that are written in place":                   {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
+		"inline values":                                      {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
 		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "no namespace"},
-		"images that are a text":                             {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},
+		"images that are a string":                           {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := sample(t, c.file)
@@ -110,7 +110,7 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-// expect wants exactly one error: "line field rule", and a part of sentence or fix.
+// expect requires exactly one error: "line field rule", and a part of its message or fix.
 func expect(t *testing.T, text, want, says string) {
 	t.Helper()
 	_, findings := Parse("module-config.yaml", []byte(text))
@@ -137,15 +137,15 @@ func expect(t *testing.T, text, want, says string) {
 
 func TestRefuse_WhatIsNoConfigurationIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, says string }{
-		"an empty file":                     {"", "0  syntax", "empty"},
-		"comments alone":                    {"# nothing\n", "0  syntax", "empty"},
-		"a file with null":                  {"null\n", "0  syntax", "empty"},
-		"a file that is no YAML":            {"name: a\n b: [\n", "2  syntax", "no YAML"},
-		"a list":                            {"- name: a\n", "1  wrong-type", "a mapping"},
-		"two documents":                     {sample(t, "ours.yaml") + "---\nname: b\n", "21  syntax", "second document"},
-		"a second document that is no YAML": {sample(t, "ours.yaml") + "---\na: [\n", "22  syntax", "no YAML"},
-		"a file that is far too long":       {strings.Repeat("#", maxBytes+1), "0  syntax", "more than"},
-		"an alias of a mapping":             {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "22 annotations wrong-type", "alias"},
+		"an empty file":                      {"", "0  syntax", "empty"},
+		"only comments":                      {"# nothing\n", "0  syntax", "empty"},
+		"a file with null":                   {"null\n", "0  syntax", "empty"},
+		"a file that is no YAML":             {"name: a\n b: [\n", "2  syntax", "no YAML"},
+		"a list":                             {"- name: a\n", "1  wrong-type", "a mapping"},
+		"two documents":                      {sample(t, "ours.yaml") + "---\nname: b\n", "21  syntax", "second document"},
+		"a second document that is not YAML": {sample(t, "ours.yaml") + "---\na: [\n", "22  syntax", "no YAML"},
+		"a file that is too long":            {strings.Repeat("#", maxBytes+1), "0  syntax", "more than"},
+		"an alias of a mapping":              {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "22 annotations wrong-type", "alias"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, c.text, c.want, c.says) })
 	}
@@ -153,13 +153,13 @@ func TestRefuse_WhatIsNoConfigurationIsRefused(t *testing.T) {
 
 func TestRefuse_WhatATemplateDoesNotTakeIsAWarning(t *testing.T) {
 	for name, c := range map[string]edit{
-		"a version with build metadata":                {"1.2.3", "1.2.3+5"},
-		"a version with a dotted prerelease":           {"1.2.3", "1.2.3-rc.1"},
-		"a version of more than 32 characters":         {"1.2.3", "1.2.3-a" + strings.Repeat("b", 30)},
-		"a name with a digit":                          {"module/notes", "module/notes2"},
-		"a name with a part of less than 3 letters":    {"module/notes", "module/my-notes"},
-		"a name of the old kind with dots before it":   {"kyma-project.io/module/notes", "kyma-project.io/mod.ule/no-tes"},
-		"an alias of a single value is no trouble too": {"version: 1.2.3\nmanifest", "version: &v 1.2.3+5\nlabels: {v: *v}\nmanifest"},
+		"a version with build metadata":              {"1.2.3", "1.2.3+5"},
+		"a version with a dotted prerelease":         {"1.2.3", "1.2.3-rc.1"},
+		"a version of more than 32 characters":       {"1.2.3", "1.2.3-a" + strings.Repeat("b", 30)},
+		"a name with a digit":                        {"module/notes", "module/notes2"},
+		"a name with a part of fewer than 3 letters": {"module/notes", "module/my-notes"},
+		"an old name with dots before it":            {"kyma-project.io/module/notes", "kyma-project.io/mod.ule/no-tes"},
+		"an alias of a single value is accepted too": {"version: 1.2.3\nmanifest", "version: &v 1.2.3+5\nlabels: {v: *v}\nmanifest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(sample(t, "modulectl.yaml"), "labels: {one: 1}\n", "", 1)

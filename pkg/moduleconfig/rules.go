@@ -24,7 +24,7 @@ const (
 	RuleIgnored      = "ignored"
 )
 
-// Rules returns what each rule of this package stands for.
+// Rules returns the rules of this package and their meaning.
 func Rules() []diagnostics.Rule {
 	return []diagnostics.Rule{
 		{Name: RuleSyntax, Text: "The configuration is one YAML document, a mapping, without aliases of lists and mappings."},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkLint judges a manifest of 5 MB, which is what the largest modules have.
+// BenchmarkLint judges a manifest of 5 MB, the size of the largest modules.
 func BenchmarkLint(b *testing.B) {
 	module := sample(b).module(b)
 	var text strings.Builder

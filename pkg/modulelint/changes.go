@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// changes notes what an upgrade from the earlier version breaks, one finding for each definition and rule, without the rules that the
+// changes notes what an upgrade from the earlier version breaks, one finding per definition and rule, without the rules that the
 // configuration allows.
 func (l *linter) changes(objects []*unstructured.Unstructured) {
 	left := crdsafety.Refuse(crdsafety.CompareAll(l.options.Against, objects), l.Config.AllowCRDChanges)

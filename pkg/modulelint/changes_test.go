@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// TestDefinitionsAreComparedWithAnEarlierVersion: the change of the definition is told by rule, where the definition stands.
+// TestDefinitionsAreComparedWithAnEarlierVersion: a change of the definition is reported by rule, at the position of the definition.
 func TestDefinitionsAreComparedWithAnEarlierVersion(t *testing.T) {
 	earlier, err := render.Parse(strings.NewReader(sample(t)[manifest]), render.DefaultLimit)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestDefinitionsAreComparedWithAnEarlierVersion(t *testing.T) {
 		want  []string
 	}{
 		"nothing changes": {nil, nil},
-		"a field has less room": {[]edit{narrower}, []string{
+		"a narrower field": {[]edit{narrower}, []string{
 			"manifest.yaml:6 crd-change: an upgrade of CustomResourceDefinition.apiextensions.k8s.io notes.notes.example.com is refused in every" +
 				" cluster that has an object of the kind: BoundNarrowed (2): v1 spec.title: maxLength changes from none to 9;" +
 				" v1 spec.title: minLength changes from 1 to 2",

@@ -11,14 +11,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 )
 
-// states are the words of status.state that a lifecycle manager understands.
+// states are the values of status.state that a lifecycle manager understands.
 var states = []string{"Processing", "Deleting", "Ready", "Error", "Warning"}
 
-// stateContract warns where the module's custom resource does not tell its state as Kyma modules do.
+// stateContract warns where the module's custom resource does not report its state as Kyma modules do.
 //
 //  1. status is a subresource, so that only the module's operator writes it.
-//  2. status.state is a text, unless state checks of the configuration read another field.
-//  3. Where it has an enum, all five states are allowed and no other.
+//  2. status.state is a string, unless state checks of the configuration read another field.
+//  3. Where it has an enum, it allows exactly the five states.
 func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomResourceDefinitionVersion) {
 	i := slices.IndexFunc(d.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version.Name })
 	at := fmt.Sprintf("spec.versions[%d]", i)
@@ -48,12 +48,12 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 	}
 }
 
-// keeps reports whether fields are kept which no schema names.
+// keeps reports whether fields are kept that no schema names.
 func keeps(schema *apiextensionsv1.JSONSchemaProps) bool {
 	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }
 
-// compare returns which states an enum lacks, and which words it has that are none. The empty word is what a state is before its first.
+// compare returns the states that an enum lacks, and its words that are not states. The empty word stands for a state that is not set yet.
 func compare(enum []apiextensionsv1.JSON) (missing, unknown []string) {
 	var words []string
 	for _, value := range enum {

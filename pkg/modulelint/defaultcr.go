@@ -19,8 +19,8 @@ import (
 //
 //  1. It is one object.
 //  2. The manifest defines its kind, and serves its version.
-//  3. It fits the schema and the CEL rules, after defaults are filled in as an API server does.
-//  4. It has no field that the schema does not know: an API server would drop it.
+//  3. It fits the schema and the CEL rules, after defaults are filled in as in an API server.
+//  4. It has no field that is unknown to the schema: an API server would drop it.
 func (l *linter) defaultCR(definitions []definition) {
 	if l.DefaultCR == nil {
 		return
@@ -46,7 +46,7 @@ func (l *linter) defaultCR(definitions []definition) {
 	l.fits(cr, d, version)
 }
 
-// definitionOf finds what defines the default custom resource, or says why nothing does. Both results are nil then.
+// definitionOf returns the definition of the default custom resource, or notes why there is none. Both results are nil then.
 func (l *linter) definitionOf(
 	cr *unstructured.Unstructured, definitions []definition,
 ) (*definition, *apiextensionsv1.CustomResourceDefinitionVersion) {
@@ -64,7 +64,7 @@ func (l *linter) definitionOf(
 		return nil, nil
 	}
 	if d.validator == nil {
-		return nil, nil // what is wrong with it was said
+		return nil, nil // its problems were reported already
 	}
 	version := d.version(kind.Version)
 	if version == nil {
@@ -89,7 +89,7 @@ func (l *linter) fits(cr *unstructured.Unstructured, d *definition, version *api
 	}
 }
 
-// dropped names the fields that the schema does not know.
+// dropped returns the fields that are unknown to the schema.
 func dropped(cr *unstructured.Unstructured, version *apiextensionsv1.CustomResourceDefinitionVersion) []string {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return nil
@@ -97,7 +97,7 @@ func dropped(cr *unstructured.Unstructured, version *apiextensionsv1.CustomResou
 	converted := &apiextensions.JSONSchemaProps{}
 	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, converted, nil)
 	if err != nil {
-		return nil // the validator said so
+		return nil // the validator reported it
 	}
 	structural, err := structuralschema.NewStructural(converted)
 	if err != nil {

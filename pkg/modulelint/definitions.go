@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// namedDefinitions is how many kinds a message names.
+// namedDefinitions bounds how many kinds a message names.
 const namedDefinitions = 5
 
 // definition is a CustomResourceDefinition of the manifest.
@@ -28,7 +28,7 @@ type definition struct {
 
 var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
 
-// definitions reads the CustomResourceDefinitions among the objects and judges each as an API server does.
+// definitions reads the CustomResourceDefinitions among the objects and judges each as an API server would.
 func (l *linter) definitions(objects []*unstructured.Unstructured) []definition {
 	var found []definition
 	for _, object := range objects {
@@ -43,7 +43,7 @@ func (l *linter) definitions(objects []*unstructured.Unstructured) []definition 
 		err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, crd)
 		if version := object.GroupVersionKind().Version; version != "v1" {
 			note("apiVersion", "is of version "+quoted(version)+", which no API server serves any more", "write apiextensions.k8s.io/v1")
-			found = append(found, definition{id: id, crd: crd}) // of an old version it is known what it defines, as far as that can be read
+			found = append(found, definition{id: id, crd: crd}) // what an old version defines is known, as far as it can be read
 			continue
 		}
 		if err != nil {
@@ -65,7 +65,7 @@ func (l *linter) definitions(objects []*unstructured.Unstructured) []definition 
 
 type refusal struct{ field, message string }
 
-// refusals returns what an API server says against a definition beside its schemas.
+// refusals returns the objections of an API server to a definition, apart from its schemas.
 func refusals(crd *apiextensionsv1.CustomResourceDefinition) []refusal {
 	var found []refusal
 	spec := &crd.Spec
@@ -106,7 +106,7 @@ func (d *definition) kind() schema.GroupKind {
 	return schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind}
 }
 
-// version returns one that is served; nil when it is not.
+// version returns a version that is served; nil when it is not.
 func (d *definition) version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	versions := d.crd.Spec.Versions
 	i := slices.IndexFunc(versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name && v.Served })
@@ -116,7 +116,7 @@ func (d *definition) version(name string) *apiextensionsv1.CustomResourceDefinit
 	return &versions[i]
 }
 
-// served names the versions that are.
+// served lists the served versions.
 func (d *definition) served() string {
 	var names []string
 	for i := range d.crd.Spec.Versions {
@@ -127,7 +127,7 @@ func (d *definition) served() string {
 	return strings.Join(names, ", ")
 }
 
-// kinds names what is defined, some of it when it is much.
+// kinds lists the defined kinds, only the first of them when there are many.
 func kinds(definitions []definition) string {
 	names := make([]string, 0, len(definitions))
 	for i := range definitions {
@@ -140,7 +140,7 @@ func kinds(definitions []definition) string {
 	return strings.Join(names, ", ")
 }
 
-// associated judges the kinds that users make with the module, as far as the manifest defines others of their group: it may be a slip.
+// associated judges the kinds that users create with the module, if the manifest defines other kinds of their group: it may be a mistake.
 // Kinds of other groups may come from anywhere.
 func (l *linter) associated(definitions []definition) {
 	for i, kind := range l.Config.AssociatedResources {

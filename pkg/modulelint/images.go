@@ -17,15 +17,15 @@ import (
 
 // Image is an image that a module needs, as a resource of its component version.
 type Image struct {
-	// Name of the resource; no two images have the same.
+	// Name of the resource; it is unique.
 	Name string
 	// Version of the resource: the tag if it is a semantic version, 0.0.0-<tag> otherwise, with +sha256.<12 hex> for a digest.
 	Version string
-	// Reference in full, with its host: docker.io/library/redis:7.2.4 where the manifest has redis:7.2.4.
+	// Reference is complete, with its host: docker.io/library/redis:7.2.4 where the manifest has redis:7.2.4.
 	Reference string
 }
 
-// podSpecs says where kinds that run pods describe them.
+// podSpecs maps the kinds that run pods to the path of their pod spec.
 var podSpecs = map[schema.GroupKind][]string{
 	{Kind: "Pod"}:                        {"spec"},
 	{Kind: "ReplicationController"}:      {"spec", "template", "spec"},
@@ -37,8 +37,8 @@ var podSpecs = map[schema.GroupKind][]string{
 	{Group: "batch", Kind: "CronJob"}:    {"spec", "jobTemplate", "spec", "template", "spec"},
 }
 
-// Images lists the images that objects run or hand to their containers, and further ones that the configuration names; each once, by
-// name. References that [Lint] refuses are left out.
+// Images lists the images that objects run or pass to their containers, and further ones that the configuration names; each once, by name.
+// References that [Lint] refuses are left out.
 func Images(objects []*unstructured.Unstructured, further ...string) []Image {
 	var found []reference.Named
 	for _, object := range objects {
@@ -66,8 +66,8 @@ type use struct {
 	fix     string
 }
 
-// uses lists the references of an object: images of containers of every sort, and values of environment variables and arguments that
-// really are references.
+// uses lists the references of an object: images of all types of containers, and values of environment variables and arguments that really
+// are references.
 func uses(object *unstructured.Unstructured) []use {
 	id := inventory.IDOf(object)
 	at, runs := podSpecs[id.GroupKind()]
@@ -115,7 +115,7 @@ func ofContainer(id inventory.ID, field string, container map[string]any) []use 
 	return found
 }
 
-// eachOf goes over the mappings of a list. What is malformed is for the API server to refuse.
+// eachOf iterates over the mappings of a list. Malformed entries are left for the API server to refuse.
 func eachOf(fields any, list string, each func(i int, fields map[string]any)) {
 	parent, _ := fields.(map[string]any)
 	entries, _ := parent[list].([]any)
@@ -164,7 +164,7 @@ func (l *linter) images(objects []*unstructured.Unstructured) {
 	}
 }
 
-// named makes resources of references. Where several have the same name, each gets a part of the digest of its reference behind it.
+// named turns references into resources. Where several have the same name, each gets a part of the digest of its reference as a suffix.
 func named(references []reference.Named) []Image {
 	byName, seen := map[string][]Image{}, map[string]bool{}
 	for _, r := range references {

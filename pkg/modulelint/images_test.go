@@ -77,7 +77,7 @@ func TestResourcesOfImages(t *testing.T) {
 		"a tag with two dots in a row":                 {[]string{"a.io/app:a..b"}, []Image{{"app", "0.0.0-a--b", "a.io/app:a..b"}}},
 		"a name with dots":                             {[]string{"a.io/my.app__x:1.0.0"}, []Image{{"my-app__x", "1.0.0", "a.io/my.app__x:1.0.0"}}},
 		"a name of one letter":                         {[]string{"a.io/b/x:1.0.0"}, []Image{{"image-x", "1.0.0", "a.io/b/x:1.0.0"}}},
-		"a name without a host is written out":         {[]string{"redis:7.2.4"}, []Image{{"redis", "7.2.4", "docker.io/library/redis:7.2.4"}}},
+		"a name without a host is completed":           {[]string{"redis:7.2.4"}, []Image{{"redis", "7.2.4", "docker.io/library/redis:7.2.4"}}},
 		"the same image written in two ways is one":    {[]string{"redis:7.2.4", "docker.io/library/redis:7.2.4"}, []Image{{"redis", "7.2.4", "docker.io/library/redis:7.2.4"}}},
 		"two repositories of one name get other names": {[]string{"a.io/app:1.0.0", "b.io/app:1.0.0"}, []Image{{"app-33306954", "1.0.0", "b.io/app:1.0.0"}, {"app-f97b9a43", "1.0.0", "a.io/app:1.0.0"}}},
 		"two versions of an image get other names":     {[]string{"a.io/app:1.0.0", "a.io/app:1.1.0"}, []Image{{"app-e3b0e4ac", "1.1.0", "a.io/app:1.1.0"}, {"app-f97b9a43", "1.0.0", "a.io/app:1.0.0"}}},
@@ -90,13 +90,13 @@ func TestResourcesOfImages(t *testing.T) {
 	}
 }
 
-// resourceName and resourceVersion are what OCM takes.
+// ocmName and ocmVersion are the names and versions that OCM accepts.
 var (
 	ocmName    = regexp.MustCompile(`^[a-z0-9][-_+a-z0-9]*[a-z0-9]$`)
 	ocmVersion = semver.StrictNewVersion
 )
 
-// FuzzImages holds that every reference which is accepted makes a resource that OCM takes, and that nothing else happens.
+// FuzzImages checks that every accepted reference yields a resource that OCM accepts, and that all others yield none.
 func FuzzImages(f *testing.F) {
 	for _, text := range []string{"a:1", "a.io/b-.c:0_0", "a" + digest, "x/_:1", "localhost:1/é", "a.io/a--b__c:v1.0.0-0.01", "a.io/0:---", ":", "@sha256:"} {
 		f.Add(text)
@@ -117,7 +117,7 @@ func FuzzImages(f *testing.F) {
 	})
 }
 
-// FuzzLint holds that no file makes the linter panic, and that every finding is complete and the same each time.
+// FuzzLint checks that no file makes the linter panic, and that every finding is complete and reproducible.
 func FuzzLint(f *testing.F) {
 	files := sample(f)
 	f.Add([]byte(files[manifest]), []byte(files[cr]))

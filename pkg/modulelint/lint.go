@@ -15,42 +15,42 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// Module is what is judged.
+// Module is the module to judge.
 type Module struct {
 	// Config as moduleconfig.Parse read it.
 	Config *moduleconfig.Config
-	// Manifest is the text of the manifest, and ManifestFile the name that findings carry. Nil means that it is not available, which is no
+	// Manifest is the text of the manifest, and ManifestFile the name that findings carry. Nil means that it is not available, which is not a
 	// finding: rules about the manifest are skipped then.
 	Manifest     []byte
 	ManifestFile string
-	// Objects are what the manifest renders to, when it is no plain YAML (a chart, a kustomization, a folder). Nil: Manifest is parsed.
+	// Objects are the rendered manifest, when it is not plain YAML (a chart, a kustomization, a folder). When nil, Manifest is parsed.
 	Objects []*unstructured.Unstructured
-	// Namespace is where objects go that name none, as the author says; empty when nothing says so. Chart says that Objects are those of a
-	// chart, whose release was told render.DefaultNamespace then.
+	// Namespace is the author's namespace for objects that name none; empty when there is none. Chart means that Objects are those of a chart,
+	// whose release was then rendered with render.DefaultNamespace.
 	Namespace string
 	Chart     bool
-	// Tree are the files that Objects come from, if it is a folder, which ManifestFile names then. What stands in them as it was rendered
-	// gets a file and a line.
+	// Tree holds the files that Objects come from, if the manifest is a folder, which ManifestFile names then. Objects that occur in them as
+	// rendered are reported with file and line.
 	Tree *content.Tree
 	// DefaultCR is the text of the default custom resource, if the module has one.
 	DefaultCR     []byte
 	DefaultCRFile string
 }
 
-// Options select what is judged.
+// Options select the rules and inputs of a lint.
 type Options struct {
-	// Rules by name; none means all.
+	// Rules by name; empty means all.
 	Rules []string
-	// Fetch asks for a link. Without it links are not looked at.
+	// Fetch requests a link. When nil, links are not checked.
 	Fetch FetchFunc
-	// Against are the objects of an earlier version, which is upgraded to this one; nil compares with none.
+	// Against holds the objects of an earlier version, which is upgraded to this one; nil skips the comparison.
 	Against []*unstructured.Unstructured
 }
 
-// FetchFunc says why a link does not lead anywhere; nil when it does.
+// FetchFunc returns why a link does not lead anywhere; nil when it does.
 type FetchFunc func(link string) error
 
-// linter gathers the findings about one module.
+// linter collects the findings about one module.
 type linter struct {
 	Module
 
@@ -60,13 +60,13 @@ type linter struct {
 	findings []diagnostics.Finding
 }
 
-// Lint judges a module whose configuration has been read, and returns what is wrong in the order of [diagnostics.Sort].
+// Lint judges a module whose configuration has been read, and returns its problems in the order of [diagnostics.Sort].
 //
 //  1. A manifest that cannot be parsed is one finding, and nothing else in it is judged.
 //  2. Images, manager and definitions are judged in the manifest, images of the configuration too.
 //  3. The default custom resource is judged by its definition, which must be in the manifest and valid.
 //  4. Definitions are compared with those of an earlier version, if there is one.
-//  5. Links are requested last, if there is something to ask with.
+//  5. Links are requested last, if there is a Fetch.
 func Lint(module Module, options Options) []diagnostics.Finding {
 	if module.Config == nil {
 		module.Config = &moduleconfig.Config{}
@@ -93,7 +93,7 @@ func (l *linter) selects(rule string) bool {
 	return len(l.options.Rules) == 0 || slices.Contains(l.options.Rules, rule)
 }
 
-// inConfig notes what is wrong with a field of the configuration.
+// inConfig notes a problem with a field of the configuration.
 func (l *linter) inConfig(rule string, severity diagnostics.Severity, field, message, fix string) {
 	line, column := l.Config.Position(field)
 	l.findings = append(l.findings, diagnostics.Finding{
@@ -101,10 +101,10 @@ func (l *linter) inConfig(rule string, severity diagnostics.Severity, field, mes
 	})
 }
 
-// inObject notes what is wrong with a field of an object, which the message names.
+// inObject notes a problem with a field of an object, which the message names.
 func (l *linter) inObject(from *source, id inventory.ID, rule string, severity diagnostics.Severity, field, message, fix string) {
 	if !l.selects(rule) {
-		return // where it stands takes a while to find
+		return // finding its position takes a while
 	}
 	file, line, column := from.place(id, field)
 	l.findings = append(l.findings, diagnostics.Finding{
@@ -112,7 +112,7 @@ func (l *linter) inObject(from *source, id inventory.ID, rule string, severity d
 	})
 }
 
-// errorLine finds the last line that an error of the parser names: the innermost place.
+// errorLine matches the lines that an error of the parser names; the last one is the innermost place.
 var errorLine = regexp.MustCompile(`\bline (\d+)`)
 
 // unreadable notes that a file cannot be parsed.
@@ -126,7 +126,7 @@ func (l *linter) unreadable(from *source, rule string, err error, fix string) {
 	})
 }
 
-// parse returns the objects of the manifest; not ok when there is nothing to judge.
+// parse returns the objects of the manifest; ok is false when there is nothing to judge.
 func (l *linter) parse() (objects []*unstructured.Unstructured, ok bool) {
 	if l.Objects != nil {
 		return l.Objects, true
@@ -149,7 +149,7 @@ func (l *linter) parse() (objects []*unstructured.Unstructured, ok bool) {
 	return objects, true
 }
 
-// links asks for every link of the configuration, each once.
+// links requests every link of the configuration once.
 func (l *linter) links() {
 	if l.options.Fetch == nil || !l.selects(RuleReachable) {
 		return

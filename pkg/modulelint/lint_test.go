@@ -16,7 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// files are the three files of a module by their name in testdata.
+// files holds the three files of a module, by their name in testdata.
 type files map[string]string
 
 const config, manifest, cr = "module-config.yaml", "manifest.yaml", "default-cr.yaml"
@@ -34,7 +34,7 @@ func sample(t testing.TB) files {
 	return found
 }
 
-// module returns what the files say; the configuration must be one that is accepted.
+// module returns the module of the files; the configuration must be valid.
 func (f files) module(t testing.TB) Module {
 	t.Helper()
 	parsed, findings := moduleconfig.Parse(config, []byte(f[config]))
@@ -44,7 +44,7 @@ func (f files) module(t testing.TB) Module {
 	return Module{Config: parsed, Manifest: []byte(f[manifest]), ManifestFile: manifest, DefaultCR: []byte(f[cr]), DefaultCRFile: cr}
 }
 
-// edit replaces something in a file, once.
+// edit replaces a part of a file once.
 type edit struct{ file, old, new string }
 
 func (f files) edited(t *testing.T, edits []edit) files {
@@ -100,7 +100,7 @@ func TestLint_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"an image with the tag latest":                           {[]edit{{manifest, "busybox:1.36", "busybox:latest"}}, "manifest.yaml:57 " + spec + "initContainers[0].image image error", "latest"},
 		"an image with the tag main":                             {[]edit{{manifest, "exporter:v0.26.1", "exporter:main"}}, "manifest.yaml:72 " + spec + "containers[1].image image error", "main"},
 		"an image without a tag":                                 {[]edit{{manifest, "busybox:1.36", "busybox"}}, "manifest.yaml:57 " + spec + "initContainers[0].image image error", "neither tag nor digest"},
-		"an image that is none":                                  {[]edit{{manifest, "docker.io/library/busybox:1.36", "Docker.io/Busy box"}}, "manifest.yaml:57 " + spec + "initContainers[0].image image error", "no reference"},
+		"an invalid image":                                       {[]edit{{manifest, "docker.io/library/busybox:1.36", "Docker.io/Busy box"}}, "manifest.yaml:57 " + spec + "initContainers[0].image image error", "no reference"},
 		"a container without an image":                           {[]edit{{manifest, "image: docker.io/library/busybox:1.36", "args: []"}}, "manifest.yaml:56 " + spec + "initContainers[0].image image error", "no image"},
 		"a digest makes any tag good":                            {[]edit{{manifest, "busybox:1.36", "busybox:latest" + digest}}, "", ""},
 		"an image of a DaemonSet":                                {[]edit{{manifest, "agent:1.2.3", "agent:latest"}}, "manifest.yaml:95 " + spec + "containers[0].image image error", "DaemonSet.apps notes-system/agent"},
@@ -111,45 +111,45 @@ func TestLint_WhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		"an image in an argument":                                {[]edit{{manifest, "helper:2.0.0", "helper:main"}}, "manifest.yaml:64 " + spec + "containers[0].args[1] image error", "main"},
 		"an image of the configuration":                          {[]edit{{config, "worker:1.2.3", "worker:latest"}}, "module-config.yaml:22 images[0] image error", "latest"},
 		"the same name and tag in two repositories":              {[]edit{{config, "registry.example.com/notes/worker:1.2.3", "other.example.com/agent:1.2.3"}}, "manifest.yaml:0  image-twins warning", "other.example.com/agent, registry.example.com/notes/agent"},
-		"a manager that is not there":                            {[]edit{{config, "name: notes-manager", "name: manager"}}, "module-config.yaml:12 manager manager error", "notes-system/notes-manager"},
+		"a missing manager":                                      {[]edit{{config, "name: notes-manager", "name: manager"}}, "module-config.yaml:12 manager manager error", "notes-system/notes-manager"},
 		"a manager of another namespace":                         {[]edit{{config, "namespace: notes-system", "namespace: kyma-system"}}, "module-config.yaml:12 manager manager error", "Deployment.apps kyma-system/notes-manager"},
 		"a manager without a namespace is found in any":          {[]edit{{config, "  namespace: notes-system\n", ""}}, "", ""},
-		"a manager that runs no pods and is not there":           {[]edit{{config, "kind: Deployment", "kind: Operator"}}, "module-config.yaml:12 manager manager warning", "Operator.apps"},
+		"a missing manager that runs no pods":                    {[]edit{{config, "kind: Deployment", "kind: Operator"}}, "module-config.yaml:12 manager manager warning", "Operator.apps"},
 		"a manager with another tag":                             {[]edit{{manifest, container, "image: registry.example.com/notes/manager:1.2.30"}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version error", "1.2.30, v0.26.1"},
 		"a manager with a v before its tag":                      {[]edit{{manifest, container, "image: registry.example.com/notes/manager:v1.2.3"}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version warning", "v1.2.3"},
 		"a manager behind a registry with a port":                {[]edit{{manifest, container, "image: registry.example.com:5000/notes/manager:1.2.3"}}, "", ""},
 		"a manager that is pinned by digest alone":               {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}}, "manifest.yaml:60 " + spec + "containers[0].image manager-version warning", "cannot be determined"},
 		"a manager pinned by digest with the version in a label": {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}, {manifest, "  name: notes-manager\n", "  name: notes-manager\n  labels: {app.kubernetes.io/version: v1.2.3}\n"}}, "", ""},
 		"a manager pinned by digest with another version":        {[]edit{{manifest, container, "image: registry.example.com/notes/manager" + digest}, {manifest, ":v0.26.1", digest}, {manifest, "  name: notes-manager\n", "  name: notes-manager\n  labels: {app.kubernetes.io/version: 1.2.4}\n"}}, "manifest.yaml:61 " + spec + "containers[0].image manager-version error", "1.2.4"},
-		"a default CR with a value of another type":              {[]edit{{cr, "min: 2", "min: two"}}, "default-cr.yaml:8 spec.min default-cr error", "integer"},
+		"a default CR with a value of the wrong type":            {[]edit{{cr, "min: 2", "min: two"}}, "default-cr.yaml:8 spec.min default-cr error", "integer"},
 		"a default CR with a value that is not in the enum":      {[]edit{{cr, "colour: red", "colour: blue"}}, "default-cr.yaml:7 spec.colour default-cr error", "red"},
 		"a default CR without a required field":                  {[]edit{{cr, "  title: First\n", ""}}, "default-cr.yaml:5 spec.title default-cr error", "lacks the field"},
 		"a default CR that breaks a CEL rule":                    {[]edit{{cr, "min: 2", "min: 9"}}, "default-cr.yaml:5 spec default-cr error", "min must not be above max"},
 		"a default CR that needs the defaults is good":           {[]edit{{cr, "  min: 2\n", ""}}, "", ""},
 		"a default CR with a wrong element of a list":            {[]edit{{cr, "text: a", "text: {}"}}, "default-cr.yaml:10 spec.lines[0].text default-cr error", "string"},
-		"a default CR with a field that no one knows":            {[]edit{{cr, "text: a", "txt: a"}}, "default-cr.yaml:10 spec.lines[0].txt default-cr error", "not in the schema"},
+		"a default CR with an unknown field":                     {[]edit{{cr, "text: a", "txt: a"}}, "default-cr.yaml:10 spec.lines[0].txt default-cr error", "not in the schema"},
 		"a default CR of a kind that is not defined":             {[]edit{{cr, "kind: Note", "kind: Notebook"}}, "default-cr.yaml:2 kind default-cr-kind error", "Note.notes.example.com"},
 		"a default CR of a group that is not defined":            {[]edit{{cr, "notes.example.com/v1", "notes.example.org/v1"}}, "default-cr.yaml:2 kind default-cr-kind error", "does not define"},
 		"a default CR of a version that is not served":           {[]edit{{cr, "notes.example.com/v1", "notes.example.com/v1alpha1"}}, "default-cr.yaml:1 apiVersion default-cr-kind error", "use one that is: v1"},
 		"two default CRs":                                        {[]edit{{cr, "  - text: a\n", "  - text: a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}}, "default-cr.yaml:0  default-cr error", "2 objects"},
 		"a default CR without a name":                            {[]edit{{cr, "  name: default\n", ""}}, "default-cr.yaml:1  default-cr error", "name"},
 		"a default CR with a namespace, but its kind has none":   {[]edit{{manifest, "scope: Namespaced", "scope: Cluster"}, {cr, "  name: default\n", "  name: default\n  namespace: x\n"}}, "default-cr.yaml:5 metadata.namespace default-cr error", "has none"},
-		"a default CR that is no YAML":                           {[]edit{{cr, "  title: First", "  title: [First"}}, "default-cr.yaml:6  default-cr error", "cannot be read"},
+		"a default CR that is not YAML":                          {[]edit{{cr, "  title: First", "  title: [First"}}, "default-cr.yaml:6  default-cr error", "cannot be read"},
 		"a definition whose name is not that of its kind":        {[]edit{{manifest, "plural: notes}", "plural: noten}"}}, "manifest.yaml:5 metadata.name definition error", "noten.notes.example.com"},
 		"a definition without a schema in a version":             {[]edit{{manifest, "    storage: false\n    schema:\n      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}\n", "    storage: false\n"}}, "manifest.yaml:41 spec.versions[1] definition error", "without a schema"},
 		"a definition that stores two versions":                  {[]edit{{manifest, "storage: false", "storage: true"}}, "manifest.yaml:10 spec.versions definition error", "2 versions"},
 		"a definition without a scope":                           {[]edit{{manifest, "  scope: Namespaced\n", ""}}, "manifest.yaml:6 spec.scope definition error", "Namespaced or Cluster"},
 		"a definition with a schema that an API server refuses":  {[]edit{{manifest, "title: {type: string, minLength: 1}", "title: {minLength: 1}"}}, "manifest.yaml:10 spec.versions definition error", "cannot be used"},
-		"a definition of a version that is gone":                 {[]edit{{manifest, "apiVersion: apiextensions.k8s.io/v1\n", "apiVersion: apiextensions.k8s.io/v1beta1\n"}}, "manifest.yaml:2 apiVersion definition error", "v1beta1"},
+		"a definition of a removed version":                      {[]edit{{manifest, "apiVersion: apiextensions.k8s.io/v1\n", "apiVersion: apiextensions.k8s.io/v1beta1\n"}}, "manifest.yaml:2 apiVersion definition error", "v1beta1"},
 		"an associated resource that is not defined":             {[]edit{{config, "kind: Note}", "kind: Nota}"}}, "module-config.yaml:19 associatedResources[0] associated warning", "Note.notes.example.com"},
 		"an associated resource of a version that is not served": {[]edit{{config, "version: v1, kind: Note}", "version: v1alpha1, kind: Note}"}}, "module-config.yaml:19 associatedResources[0] associated warning", "v1"},
 		"a status without a state":                               {[]edit{{manifest, `state: {type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "phase: {type: string}"}}, "manifest.yaml:39 " + state + " state-contract warning", "no status.state"},
-		"a state that lacks a word":                              {[]edit{{manifest, `Error, Warning, ""]`, "Error, Broken]"}}, "manifest.yaml:40 " + state + " state-contract warning", "without Warning, with Broken"},
+		"a state that lacks a value":                             {[]edit{{manifest, `Error, Warning, ""]`, "Error, Broken]"}}, "manifest.yaml:40 " + state + " state-contract warning", "without Warning, with Broken"},
 		"a state that is a number":                               {[]edit{{manifest, `{type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "{type: integer}"}}, "manifest.yaml:40 " + state + " state-contract warning", "no text"},
-		"a status that everyone may write":                       {[]edit{{manifest, "    subresources: {status: {}}\n", ""}}, "manifest.yaml:11 spec.versions[0] state-contract warning", "status subresource"},
+		"a status without a subresource":                         {[]edit{{manifest, "    subresources: {status: {}}\n", ""}}, "manifest.yaml:11 spec.versions[0] state-contract warning", "status subresource"},
 		"state checks read another field":                        {[]edit{{manifest, `state: {type: string, enum: [Processing, Deleting, Ready, Error, Warning, ""]}`, "phase: {type: string}"}, {config, "team: notes", "team: notes\ncustomStateCheck:\n- {jsonPath: status.phase, value: a, mappedState: Ready}\n- {jsonPath: status.phase, value: b, mappedState: Error}"}}, "", ""},
 		"a manifest with one object twice, and differently":      {[]edit{{manifest, "metadata: {name: bare, namespace: notes-system}", "metadata: {name: bare, namespace: notes-system}\nspec: {containers: []}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: notes-system}"}}, "manifest.yaml:97  manifest error", "declared differently"},
-		"a manifest that is no YAML":                             {[]edit{{manifest, "scope: Namespaced", "scope: [Namespaced"}}, "manifest.yaml:9  manifest error", "cannot be read"},
+		"a manifest that is not YAML":                            {[]edit{{manifest, "scope: Namespaced", "scope: [Namespaced"}}, "manifest.yaml:9  manifest error", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			findings := Lint(sample(t).edited(t, c.edits).module(t), Options{})
@@ -208,7 +208,7 @@ func TestObjectsOfAFolderAreFoundInTheirFiles(t *testing.T) {
 	}
 }
 
-// made is an object that stands in no file.
+// made is an object that is in no file.
 const made = "apiVersion: v1\nkind: Pod\nmetadata: {name: made, namespace: a}\nspec: {containers: [{name: a, image: a}]}\n"
 
 func TestRulesAreSelected(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 )
 
-// versionLabel tells the version of what runs.
+// versionLabel holds the version of a workload.
 const versionLabel = "app.kubernetes.io/version"
 
 // manager judges the object that runs the module's operator.
 //
 //  1. It must be in the manifest. A kind that runs no pods may be created by another component: a warning.
-//  2. One of its containers has the module's version as tag; a "v" before it is a warning.
-//  3. Where all are pinned by digest alone, the version label must tell it; without one it is a warning.
+//  2. One of its containers has the module's version as its tag; a "v" before it is a warning.
+//  3. Where all are pinned by digest alone, the version label must state it; without the label it is a warning.
 func (l *linter) manager(objects []*unstructured.Unstructured) {
 	wanted := l.Config.Manager
 	if wanted == nil {
@@ -46,7 +46,7 @@ func describe(wanted *moduleconfig.Manager) string {
 	return id.String() + " in version " + wanted.Version
 }
 
-// find returns the object that the configuration means; a namespace that it does not name is any.
+// find returns the object that the configuration names; an omitted namespace matches any.
 func find(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) *unstructured.Unstructured {
 	kind := schema.GroupVersionKind{Group: wanted.Group, Version: wanted.Version, Kind: wanted.Kind.Kind}
 	for _, object := range objects {
@@ -58,7 +58,7 @@ func find(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) *u
 	return nil
 }
 
-// alternatives names objects that may have been meant.
+// alternatives lists objects that may have been meant.
 func alternatives(objects []*unstructured.Unstructured, wanted *moduleconfig.Manager) string {
 	var names []string
 	for _, object := range objects {

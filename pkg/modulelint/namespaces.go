@@ -11,11 +11,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// maxUnplaced is how many objects without a namespace are named.
+// maxUnplaced bounds how many objects without a namespace are named.
 const maxUnplaced = 3
 
-// namespaces warns of objects that would end up in namespace default because nothing says where they go. Of a chart these are also the
-// objects that ask for the namespace of the release.
+// namespaces warns of objects that would end up in namespace default because no namespace is set. In a chart these include the objects that
+// use the namespace of the release.
 func (l *linter) namespaces(objects []*unstructured.Unstructured) {
 	if l.Module.Namespace != "" || !l.selects(RuleNoNamespace) {
 		return

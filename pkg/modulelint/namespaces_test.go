@@ -8,7 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// What names no namespace goes to namespace default, and the author of the module must hear of it.
+// Objects without a namespace go to namespace default, and the author of the module must be warned.
 func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
 	object := func(kind, metadata string) string {
 		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n"
@@ -24,13 +24,13 @@ func TestObjectsWithoutANamespaceAreTold(t *testing.T) {
 			manifest: object("ConfigMap", "name: a") + object("Secret", "name: b") + object("Service", "name: c") + object("Pod", "name: d"),
 			want:     "for ConfigMap a, Secret b, Service c and 1 more: ",
 		},
-		"one that names one":                       {manifest: object("ConfigMap", "name: a, namespace: notes-system")},
-		"one that wants to be in default":          {manifest: object("ConfigMap", "name: a, namespace: default")},
-		"a chart that asks for the release's":      {manifest: object("ConfigMap", "name: a, namespace: default"), chart: true, want: "ConfigMap a"},
-		"a kind that has no namespaces":            {manifest: object("Namespace", "name: a")},
-		"a kind that is not known":                 {manifest: "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\n"},
-		"a configuration that says where it goes":  {manifest: object("ConfigMap", "name: a"), namespace: "notes-system"},
-		"a chart whose configuration says so, too": {manifest: object("ConfigMap", "name: a, namespace: default"), chart: true, namespace: "default"},
+		"one that names one":                    {manifest: object("ConfigMap", "name: a, namespace: notes-system")},
+		"one that names default":                {manifest: object("ConfigMap", "name: a, namespace: default")},
+		"a chart that uses the release's":       {manifest: object("ConfigMap", "name: a, namespace: default"), chart: true, want: "ConfigMap a"},
+		"a cluster-scoped kind":                 {manifest: object("Namespace", "name: a")},
+		"a kind that is not known":              {manifest: "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\n"},
+		"a configuration that names one":        {manifest: object("ConfigMap", "name: a"), namespace: "notes-system"},
+		"a chart whose configuration names one": {manifest: object("ConfigMap", "name: a, namespace: default"), chart: true, namespace: "default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects, err := render.Parse(strings.NewReader(test.manifest), render.DefaultLimit)

@@ -18,23 +18,23 @@ import (
 const (
 	minReference = 3
 	maxReference = 256
-	// quotedBytes bounds what a message repeats.
+	// quotedBytes bounds how much of a value a message repeats.
 	quotedBytes = 120
 )
 
 var (
-	// moving are tags that name another image tomorrow.
+	// moving are tags that are moved from image to image.
 	moving = []string{"latest", "main"}
-	// unnamable is what a resource cannot have in its name.
+	// unnamable matches characters that the name of a resource cannot contain.
 	unnamable = regexp.MustCompile(`[^a-z0-9_+-]+`)
-	// unversioned is what a prerelease cannot have.
+	// unversioned matches characters that a prerelease cannot contain.
 	unversioned = regexp.MustCompile(`[^0-9A-Za-z.-]`)
 )
 
-// parseImage reads a reference by Docker's grammar and refuses one that does not say which image it is.
+// parseImage reads a reference by Docker's grammar and refuses one that does not identify an image.
 //
-//  1. A digest says it; the tag beside it is for users.
-//  2. Without a digest there must be a tag, and none that moves.
+//  1. A digest identifies it; the tag beside it is for users.
+//  2. Without a digest there must be a tag, and not one that moves.
 func parseImage(text string) (named reference.Named, problem, fix string) {
 	const fixed = "name a version, by a tag such as :1.2.3 or by @sha256:..."
 	if text == "" {
@@ -57,10 +57,10 @@ func parseImage(text string) (named reference.Named, problem, fix string) {
 	}
 }
 
-// isReference reports whether a value that may be anything is a reference to an image. What might as well be an address is none.
+// isReference reports whether an arbitrary value is a reference to an image. A value that might as well be an address is none.
 //
-//  1. It has 3 to 256 characters, is one word and no URL, and follows Docker's grammar.
-//  2. A digest makes it one.
+//  1. It has 3 to 256 characters, is one word and not a URL, and follows Docker's grammar.
+//  2. A digest makes it a reference.
 //  3. So does a tag, when the path begins with a host: "registry.example.com/a:1", "localhost:5000/a:1".
 //  4. Without a host it needs a folder, and a tag that is a semantic version: "prom/prometheus:v2.45.0", and not "db:5432" or "a/b:80".
 func isReference(text string) bool {
@@ -103,7 +103,7 @@ func isSemantic(tag string) bool {
 	return err == nil
 }
 
-// resourceName returns the last segment of the path in the letters of resource names, and a part of the digest where there is one.
+// resourceName returns the last segment of the path in the characters of resource names, and a part of the digest if there is one.
 func resourceName(named reference.Named) string {
 	name := strings.Trim(unnamable.ReplaceAllString(path.Base(reference.Path(named)), "-"), "-_+")
 	if len(name) < 2 {
@@ -115,7 +115,7 @@ func resourceName(named reference.Named) string {
 	return strings.Trim(name, "-")
 }
 
-// resourceVersion returns a semantic version that tells one image from another.
+// resourceVersion returns a semantic version that distinguishes images.
 func resourceVersion(named reference.Named) string {
 	version := "0.0.0"
 	if tag := tagOf(named); isSemantic(tag) {
@@ -129,7 +129,7 @@ func resourceVersion(named reference.Named) string {
 	return version
 }
 
-// prerelease returns a tag as the prerelease of a version: what such a one cannot have becomes dashes.
+// prerelease returns a tag as the prerelease of a version: characters that a prerelease cannot contain become dashes.
 func prerelease(tag string) string {
 	text := unversioned.ReplaceAllString(tag, "-")
 	for _, candidate := range []string{text, strings.ReplaceAll(text, ".", "-")} {

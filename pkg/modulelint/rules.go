@@ -23,7 +23,7 @@ const (
 	RuleReachable      = "reachable"
 )
 
-// Rules returns what each rule of this package stands for.
+// Rules returns the rules of this package and their meaning.
 func Rules() []diagnostics.Rule {
 	return []diagnostics.Rule{
 		{Name: RuleManifest, Text: "The manifest declares objects, and each of them once."},

@@ -12,25 +12,25 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// source is where objects come from: one text, or a folder. Where they stand is found when the first one is requested: most modules
-// have no findings.
+// source is the origin of objects: one text, or a folder. Positions are indexed on the first request, because most modules have no
+// findings.
 type source struct {
 	// file is the name of the text or of the folder.
 	file string
 	data []byte
-	// tree is what the folder holds.
+	// tree is the content of the folder.
 	tree    *content.Tree
 	objects map[inventory.ID]objectPosition
 }
 
-// objectPosition is where an object stands.
+// objectPosition is the position of an object.
 type objectPosition struct {
 	file string
 	node *yaml.Node
 }
 
-// place returns the file, line and column of a field of an object; of its nearest parent, when it is not there; the name of the whole and 0
-// and 0 when unknown, as with objects that a template renders.
+// place returns the file, line and column of a field of an object, or of its nearest parent when the field is absent; the name of the whole
+// and 0 and 0 when unknown, as with objects that a template renders.
 func (s *source) place(id inventory.ID, field string) (file string, line, column int) {
 	if s.objects == nil {
 		s.index()
@@ -56,7 +56,7 @@ func (s *source) index() {
 	}
 }
 
-// read finds the objects of a text. It stops where the text is no YAML to this library: what is behind has no place then.
+// read indexes the objects of a text. It stops where this library cannot parse the text: objects after that have no position.
 func (s *source) read(file string, data []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -70,7 +70,7 @@ func (s *source) read(file string, data []byte) {
 	}
 }
 
-// add takes in an object, or those of a list. The first one of an identity counts.
+// add indexes an object, or those of a list. The first one of an identity counts.
 func (s *source) add(file string, node *yaml.Node) {
 	group, _, grouped := strings.Cut(diagnostics.Text(node, "apiVersion"), "/")
 	if !grouped {

@@ -8,14 +8,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/declarative"
 )
 
-// addKinds makes Beacon and its list known. Their definition is in samples/modules/beacon.
+// addKinds registers Beacon and its list. Their definition is in samples/modules/beacon.
 func addKinds(scheme *runtime.Scheme) {
 	version := schema.GroupVersion{Group: "samples.kyma-project.io", Version: "v1alpha1"}
 	scheme.AddKnownTypes(version, &Beacon{}, &BeaconList{})
 	metav1.AddToGroupVersion(scheme, version)
 }
 
-// Beacon shines.
+// Beacon is a light.
 type Beacon struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -24,22 +24,22 @@ type Beacon struct {
 	Status BeaconStatus `json:"status,omitzero"`
 }
 
-// BeaconSpec says how.
+// BeaconSpec configures the light.
 type BeaconSpec struct {
 	// Colour of the light: white, red or green.
 	Colour string `json:"colour"`
-	// Lamps is how many pods shine.
+	// Lamps is the number of pods.
 	Lamps int64 `json:"lamps"`
 	// Flashing is new in 1.1.0.
 	Flashing bool `json:"flashing,omitempty"`
 }
 
-// BeaconStatus is what the library tells. An operator puts what it must tell itself beside it; see declarative.Reconciler.AfterApply.
+// BeaconStatus holds the library's status. An operator adds its own fields beside it; see declarative.Reconciler.AfterApply.
 type BeaconStatus struct {
 	declarative.Status `json:",inline"`
 }
 
-// BeaconList is what a list of Beacons returns.
+// BeaconList is a list of Beacons.
 type BeaconList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
@@ -50,7 +50,7 @@ type BeaconList struct {
 // GetStatus implements declarative.Object.
 func (b *Beacon) GetStatus() *declarative.Status { return &b.Status.Status }
 
-// DeepCopyObject implements runtime.Object. For larger types, let controller-gen write it.
+// DeepCopyObject implements runtime.Object. For larger types, generate it with controller-gen.
 func (b *Beacon) DeepCopyObject() runtime.Object {
 	out := &Beacon{TypeMeta: b.TypeMeta, Spec: b.Spec}
 	b.ObjectMeta.DeepCopyInto(&out.ObjectMeta)

@@ -25,7 +25,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// TestOperator installs the module as it is published, and lets the operator work with the rights that the module gives it.
+// TestOperator installs the module as it is published, and runs the operator with the permissions that the module grants it.
 func TestOperator(t *testing.T) {
 	admin, config := cluster(t)
 	install(t, admin, "1.0.0")
@@ -34,7 +34,7 @@ func TestOperator(t *testing.T) {
 	}
 	run := start(t, config, "1.0.0")
 	beacon := &Beacon{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "north"}, Spec: BeaconSpec{Colour: "red", Lamps: 2}}
-	eventually(t, func() string { // its kind was defined a moment ago
+	eventually(t, func() string { // its kind was defined only a moment ago
 		if err := admin.Create(t.Context(), beacon); err != nil {
 			return err.Error()
 		}
@@ -115,7 +115,7 @@ func install(t *testing.T, admin client.Client, version string) {
 	}
 }
 
-// start runs the operator until it is told to stop.
+// start runs the operator until stop is called.
 func start(t *testing.T, config *rest.Config, version string) (stop func()) {
 	t.Helper()
 	scheme := runtime.NewScheme()

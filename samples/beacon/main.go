@@ -1,9 +1,9 @@
-// Command beacon is the operator of the sample module beacon: for each Beacon it installs a Helm chart that it carries within it, with
-// values from the spec of the Beacon.
+// Command beacon is the operator of the sample module beacon: for each Beacon it installs an embedded Helm chart, with values from the spec
+// of the Beacon.
 //
-// It shows how little a module's operator needs on top of pkg/declarative: its kind (beacon.go), what an object of that kind stands for
-// (installation, below), and a manager. That what is installed stays as it should be, state and conditions, upgrades, pruning, and
-// cleaning up before the Beacon goes are the library's work.
+// It shows how little a module's operator needs on top of pkg/declarative: its kind (beacon.go), the installation for an object of that
+// kind (installation, below), and a manager. The library keeps installed objects as declared, reports state and conditions, upgrades,
+// prunes, and cleans up before the Beacon is deleted.
 package main
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// files holds the folder "chart". Charts have files that begin with "_", so it takes "all:".
+// files holds the folder "chart". Charts have files that begin with "_", hence "all:".
 //
 //go:embed all:chart
 var files embed.FS
 
-// chart is what is installed for a Beacon.
+// chart is installed for a Beacon.
 var chart = installer.Files(files, "chart")
 
 func main() {
-	// controller-runtime defines the flag -kubeconfig; without it, the pod's own account is used.
+	// controller-runtime defines the flag -kubeconfig; without it, the pod's ServiceAccount is used.
 	version := flag.String("version", "unknown", "version of the module, which everything that it installs is signed with")
 	flag.Parse()
 	if err := run(flag.Lookup("kubeconfig").Value.String(), *version); err != nil {
@@ -61,7 +61,7 @@ func run(kubeconfig, version string) error {
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-// operator installs what each Beacon asks for.
+// operator returns a reconciler that installs the chart for each Beacon.
 func operator(version string) *declarative.Reconciler[*Beacon] {
 	return &declarative.Reconciler[*Beacon]{
 		Prototype: &Beacon{},
@@ -72,7 +72,8 @@ func operator(version string) *declarative.Reconciler[*Beacon] {
 	}
 }
 
-// installation returns what a Beacon stands for. Whatever is declared here is made so, and what no longer is goes.
+// installation returns what to install for a Beacon. Objects that it declares are installed, and objects that it no longer declares are
+// deleted.
 func installation(beacon *Beacon, version string) installer.Installation {
 	values := map[string]any{
 		"colour": beacon.Spec.Colour, "lamps": beacon.Spec.Lamps, "flashing": beacon.Spec.Flashing, "version": version,

@@ -1,8 +1,8 @@
 // Command greeter is the operator of the sample module greeter: for each Greeter it keeps a ConfigMap with a greeting.
 //
-// It does what a module's operator should: it reports in status.state and in conditions, it reverts changes, and it
-// holds its custom resource by a finalizer until it has cleaned up, which is why a lifecycle manager must delete the custom resource
-// first and the operator last.
+// It does what a module's operator should do: it reports in status.state and in conditions, it reverts changes, and it keeps a finalizer on
+// its custom resource until it has cleaned up, which is why a lifecycle manager must delete the custom resource first and the operator
+// last.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	// controller-runtime defines the flag -kubeconfig; without it, the pod's own account is used.
+	// controller-runtime defines the flag -kubeconfig; without it, the pod's ServiceAccount is used.
 	version := flag.String("version", "unknown", "version of the module, which greetings are signed with")
 	flag.Parse()
 	if err := run(flag.Lookup("kubeconfig").Value.String(), *version); err != nil {
@@ -41,7 +41,7 @@ func run(kubeconfig, version string) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  clientgoscheme.Scheme,
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		// Other ConfigMaps are none of our business, and may be many.
+		// Other ConfigMaps are not relevant here, and may be many.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(marks)},
 		}},

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// finalizer holds a Greeter until its greeting is gone.
+	// finalizer keeps a Greeter until its greeting is deleted.
 	finalizer = "samples.kyma-project.io/greeter"
-	// fieldOwner is who writes the greetings.
+	// fieldOwner is the field manager of the greetings.
 	fieldOwner = client.FieldOwner("greeter")
 )
 
@@ -60,7 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, r.report(ctx, greeter)
 }
 
-// greet applies the ConfigMap, which does nothing when it is as it should be.
+// greet applies the ConfigMap, which changes nothing when it is as it should be.
 func (r *Reconciler) greet(ctx context.Context, greeter *unstructured.Unstructured) error {
 	owner := metav1apply.OwnerReference().WithAPIVersion(greeter.GetAPIVersion()).WithKind(greeter.GetKind()).
 		WithName(greeter.GetName()).WithUID(greeter.GetUID()).WithController(true)
@@ -70,7 +70,7 @@ func (r *Reconciler) greet(ctx context.Context, greeter *unstructured.Unstructur
 	return r.Client.Apply(ctx, greeting, client.ForceOwnership, fieldOwner)
 }
 
-// report says Ready in the two ways that are understood: Kyma's word and a condition.
+// report reports Ready in two ways: as Kyma's state and as a condition.
 func (r *Reconciler) report(ctx context.Context, greeter *unstructured.Unstructured) error {
 	before := greeter.DeepCopy()
 	ready := metav1.Condition{
@@ -99,7 +99,7 @@ func (r *Reconciler) report(ctx context.Context, greeter *unstructured.Unstructu
 	return nil
 }
 
-// cleanUp removes the greeting and lets the Greeter go.
+// cleanUp removes the greeting and then the finalizer of the Greeter.
 func (r *Reconciler) cleanUp(ctx context.Context, greeter *unstructured.Unstructured) error {
 	greeting := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: greeter.GetNamespace(), Name: nameOf(greeter)}}
 	if err := r.Client.Delete(ctx, greeting); client.IgnoreNotFound(err) != nil {
@@ -115,7 +115,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, greeter *unstructured.Unstruct
 	return nil
 }
 
-// Greeting returns what a Greeter asks for.
+// Greeting returns the greeting for a Greeter.
 func Greeting(greeter *unstructured.Unstructured) string {
 	whom, _, _ := unstructured.NestedString(greeter.Object, "spec", "whom")
 	text := fmt.Sprintf("Hello, %s!", whom)
@@ -125,7 +125,7 @@ func Greeting(greeter *unstructured.Unstructured) string {
 	return text
 }
 
-// conditionsOf reads what an earlier pass wrote; what cannot be read is written again.
+// conditionsOf reads the conditions of an earlier pass; unreadable ones are written again.
 func conditionsOf(greeter *unstructured.Unstructured) []metav1.Condition {
 	status := struct {
 		Conditions []metav1.Condition `json:"conditions"`

@@ -1,6 +1,6 @@
-// Package faults_test holds the sample of the fault runs that every CI run has: some deaths, some disturbed views, some cells of the
-// matrix, some replicas that are struck, drawn by FAULTS_SEED. CI takes the same one every time, so that what fails there can be repeated;
-// without a seed the day is it.
+// Package faults_test holds the sample of the fault runs that every CI run includes: some deaths, some disturbed views, some cells of the
+// matrix, some strikes at replicas, drawn by FAULTS_SEED. CI draws the same sample every time, so that a failure there can be repeated;
+// without a seed, the number of the day is used.
 package faults_test
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// How many points of each suite a sample has.
+// The number of points of each suite in a sample.
 const (
 	deaths = 5
 	looks  = 6
 	cells  = 7
-	// strikes are beside the one that is always in.
+	// strikes are in addition to the one that is always included.
 	strikes = 1
-	// operations of each suite: clean runs of all would take longer than the points.
+	// operations per suite: clean runs of all would take longer than the points.
 	operations = 2
 )
 
@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	lab.Converges = 2 * trial.Converges // among other work; the whole run holds everything to what is promised
+	lab.Converges = 2 * trial.Converges // among other work; the full run checks the promised times
 	all := operation.All()
 	record.Shuffle(number, all)
 	picked := all[:operations]
@@ -117,8 +117,8 @@ func breakThings(t *testing.T, lab *trial.Lab, number uint64, picked []operation
 	}
 }
 
-// strike has a replica stand still in the middle of an installation, so that what it has in its hands must be refused, and strikes
-// another operation in a way that is drawn. It comes last: while its replicas work, the manager of the others does not run.
+// strike stops a replica in the middle of an installation, so that its write in flight must be refused, and strikes another operation in a
+// way that is drawn. It comes last: while its replicas work, the manager of the other suites does not run.
 func strike(t *testing.T, lab *trial.Lab, number uint64, picked operation.Operation) {
 	install, err := operation.Named("install")
 	if err != nil {
@@ -153,7 +153,7 @@ func strike(t *testing.T, lab *trial.Lab, number uint64, picked operation.Operat
 	}
 }
 
-// patient has the replicas of a Cell share the work by Terms that a busy machine can keep: no bystander may lose its share.
+// patient makes the replicas of a Cell share the work by Terms that a busy machine can keep: no bystander may lose its share.
 func patient(cell replicas.Cell) replicas.Cell {
 	cell.Terms = replicas.Patient
 	return cell

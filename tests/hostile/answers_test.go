@@ -14,12 +14,12 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// setting makes the trap of a bait.
+// setting returns a function that sets a trap with the bait.
 func setting(b bait) func(target) *trap {
 	return func(target) *trap { return setTrap(b) }
 }
 
-// stream returns an answer without end: it begins as given and continues with the same piece.
+// stream returns an endless response: it begins as given and continues with the same piece.
 func stream(begin, piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	repeated := []byte(strings.Repeat(piece, max(1, 64<<10/len(piece))))
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
@@ -46,7 +46,7 @@ func counted(begin, piece string) func(*trap, http.ResponseWriter, *http.Request
 	}
 }
 
-// drip sends a byte in a while.
+// drip sends a byte at long intervals.
 func drip(t *trap, w http.ResponseWriter, req *http.Request) {
 	answerJSON(w, http.StatusOK, "{")
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -58,7 +58,7 @@ func drip(t *trap, w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// bombed returns a small answer that is large when unpacked.
+// bombed returns a small response that is large when unpacked.
 func bombed(piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -69,7 +69,7 @@ func bombed(piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// away redirects to another server, which must not be requested anything.
+// away redirects to another server, which must not receive any request.
 func away() bait {
 	return func(t *trap, next http.Handler) http.Handler {
 		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -84,7 +84,7 @@ func away() bait {
 	}
 }
 
-// every answers every nth match.
+// every matches every nth match.
 func every(n int, match func(*http.Request) bool) func(*http.Request) bool {
 	var mu sync.Mutex
 	count := 0
@@ -99,7 +99,7 @@ func every(n int, match func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// failing answers with a status that a user is to read.
+// failing responds with a status whose message a user will see.
 func failing(code int, reason, message string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "31536000")
@@ -108,7 +108,7 @@ func failing(code int, reason, message string) func(*trap, http.ResponseWriter, 
 	}
 }
 
-// echo answers with what it was told, credentials included.
+// echo repeats in its response what it received, including credentials.
 func echo(code int) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
 		failing(code, "InternalError", "you sent "+req.Header.Get("Authorization"))(t, w, req)
@@ -116,40 +116,40 @@ func echo(code int) func(*trap, http.ResponseWriter, *http.Request) {
 }
 
 var _ = DescribeTable("A runtime that answers", strike,
-	Entry("the first question with a body that never ends",
+	Entry("the first request with a body that never ends",
 		attack{harmless: true, set: setting(on(at("/version"), stream(`{"gitVersion":"`, "a")))}),
-	Entry("every question with a body that never ends",
+	Entry("every request with a body that never ends",
 		attack{set: setting(on(always, stream(`{"a":"`, "a"))), lasts: long}),
-	Entry("who it is with an identity that never ends",
+	Entry("the request for its identity with one that never ends",
 		attack{synced: true, set: setting(on(at("/api/v1/namespaces/kube-system"), stream(`{"metadata":{"uid":"`, "a")))}),
-	Entry("writes with an object of one endless text",
+	Entry("writes with an object of one endless string",
 		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"`, "a"))), lasts: long}),
-	Entry("writes with an object of millions of nothings",
+	Entry("writes with an object of millions of empty values",
 		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":[`, "[],"))), lasts: long}),
 	Entry("writes with an object that is deeper than a stack",
 		attack{content: many, set: setting(on(writes, stream(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":`, "["))), lasts: long}),
-	Entry("writes with a million owners of fields",
+	Entry("writes with a million field managers",
 		attack{content: many, set: setting(on(writes, counted(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","managedFields":[`,
 			`{"manager":"m%d","fieldsV1":{"f:a":{}}},`))), lasts: long}),
 	Entry("writes with a bomb", attack{content: many, set: setting(on(writes, bombed("aaaaaaaaaaaaaaaa"))), lasts: long}),
-	Entry("everything with a page for people", attack{tells: "Runtime", set: setting(on(always, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+	Entry("everything with an HTML page", attack{tells: "Runtime", set: setting(on(always, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html>"+strings.Repeat("log in please ", 1000)+"</html>")
 	}))}),
 	Entry("everything with a redirect", attack{set: setting(away())}),
 	Entry("everything a byte at a time", attack{set: setting(on(always, drip)), lasts: long}),
 	Entry("writes a byte at a time", attack{content: many, set: setting(on(writes, drip)), lasts: long}),
-	Entry("writes by asking for a year of patience", attack{content: many, set: setting(on(writes, failing(429, "TooManyRequests", "later"))), atMost: 40}),
+	Entry("writes with a Retry-After of a year", attack{content: many, set: setting(on(writes, failing(429, "TooManyRequests", "later"))), atMost: 40}),
 	Entry("writes with a conflict, always", attack{content: many, set: setting(on(writes, failing(409, "Conflict", "again"))), atMost: 60}),
 	Entry("writes with a refusal of a megabyte",
 		attack{content: many, set: setting(on(writes, failing(422, "Invalid", strings.Repeat("long ", 200_000)))), tells: "422"}),
 	Entry("with the credentials that it was sent", attack{content: many, set: setting(on(writes, echo(500)))}),
-	Entry("with the credentials that it was sent, from the first question on", attack{set: setting(on(always, echo(500)))}),
-	Entry("every other question that the credentials are wrong",
+	Entry("with the credentials that it was sent, from the first request on", attack{set: setting(on(always, echo(500)))}),
+	Entry("every other request that the credentials are wrong",
 		attack{set: setting(on(every(2, always), failing(401, "Unauthorized", "who?"))), atMost: 100, harmless: false}),
 )
 
-// reported is how many violations of invariants were reported already, each by the spec in which it happened.
+// reported is the number of violations of invariants that were reported already, each by the spec in which it happened.
 var reported int
 
 var _ = AfterEach(func() {

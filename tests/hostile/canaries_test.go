@@ -11,17 +11,17 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// canary is a secret that stands nowhere but where it belongs.
+// canary is a secret that occurs only where it belongs.
 type canary struct {
 	what   string
 	secret string
-	// spelled is it in every spelling in which it might get out.
+	// spelled lists every encoding in which it might leak.
 	spelled []string
-	// planted says that a user who is to have it was seen to have it: what is not there cannot be found either.
+	// planted reports whether it was seen where it belongs: a secret that is nowhere cannot leak either.
 	planted atomic.Bool
 }
 
-// canaries are all of them.
+// canaries lists all of them.
 var canaries []*canary
 
 var (
@@ -37,20 +37,20 @@ var (
 	brokenToken   = hatch("the credentials of a broken kubeconfig", "canary-broken-2ac84e51")
 )
 
-// hatch makes a canary. Further spellings are searched as they are.
+// hatch creates a canary. Further spellings are searched for as they are.
 func hatch(what, secret string, further ...string) *canary {
 	c := &canary{what: what, secret: secret, spelled: append([]string{secret}, further...)}
-	for cut := range 3 { // base64 of it, wherever in a longer text it stands
+	for cut := range 3 { // its base64 at any position in a longer text
 		text := strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret[cut:])), "=")
 		c.spelled = append(c.spelled, text[:16])
 	}
-	numbers := fmt.Sprintf("%d", []byte(secret)) // as a careless %v of bytes has it
+	numbers := fmt.Sprintf("%d", []byte(secret)) // as a careless %v of bytes prints it
 	c.spelled = append(c.spelled, hex.EncodeToString([]byte(secret)), strings.Trim(numbers, "[]"))
 	canaries = append(canaries, c)
 	return c
 }
 
-// seen takes note that a user who is to have the canary has it, when the text holds it.
+// seen marks the canary as planted when the text, which belongs to a legitimate recipient, contains it.
 func (c *canary) seen(text string) {
 	if c.in(text) {
 		c.planted.Store(true)
@@ -66,7 +66,7 @@ func (c *canary) in(text string) bool {
 	return false
 }
 
-// canaryIn names the canaries in a text; but are those that may be there.
+// canaryIn returns the canaries in a text, except for those in but, which are allowed there.
 func canaryIn(text string, but ...*canary) string {
 	var found []string
 	for _, c := range canaries {
@@ -81,7 +81,7 @@ func canaryIn(text string, but ...*canary) string {
 	return strings.Join(found, ", ")
 }
 
-// expectAllPlanted fails where a canary was looked for that was never anywhere.
+// expectAllPlanted fails for a canary that was searched for but was never planted.
 func expectAllPlanted() {
 	GinkgoHelper()
 	suite, _ := GinkgoConfiguration()

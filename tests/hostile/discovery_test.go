@@ -12,7 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// charted makes the module a chart that asks what the runtime serves, and has the runtime answer that at one of the two places.
+// charted makes the module a chart that uses discovery of the runtime, and makes the runtime send that answer at one of the two paths.
 func charted(place string, answer func(*trap, http.ResponseWriter, *http.Request)) func(target) *trap {
 	return func(v target) *trap {
 		chart := testkit.Chart(v.module, "1.0.0", testkit.Files{
@@ -25,7 +25,7 @@ func charted(place string, answer func(*trap, http.ResponseWriter, *http.Request
 	}
 }
 
-// row writes so many items of a JSON array. Nothing of it stays in memory: what the tests hold would hide what the manager holds.
+// row writes that many items of a JSON array. It keeps nothing in memory: memory of the tests would hide that of the manager.
 func row(w io.Writer, count int, item func(i int)) {
 	_, _ = io.WriteString(w, "[")
 	for i := range count {
@@ -37,7 +37,7 @@ func row(w io.Writer, count int, item func(i int)) {
 	_, _ = io.WriteString(w, "]")
 }
 
-// aggregated returns a document of everything at once, of so many groups, versions in each, and kinds in each of them.
+// aggregated returns an aggregated discovery document with that many groups, versions in each, and kinds in each of them.
 func aggregated(groups, versions, kinds, length int) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
@@ -59,7 +59,7 @@ func aggregated(groups, versions, kinds, length int) func(*trap, http.ResponseWr
 	}
 }
 
-// listed returns the older document, of so many groups.
+// listed returns the older document, with that many groups.
 func listed(groups int) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -72,16 +72,16 @@ func listed(groups int) func(*trap, http.ResponseWriter, *http.Request) {
 }
 
 var _ = DescribeTable("A runtime that tells all that it serves at once, and serves", strike,
-	Entry("as much as is read", attack{set: charted("/apis", aggregated(300, 2, 40, 0)), either: true, lasts: long}),
+	Entry("as much as is read at most", attack{set: charted("/apis", aggregated(300, 2, 40, 0)), either: true, lasts: long}),
 	Entry("a hundred thousand groups", attack{set: charted("/apis", aggregated(100_000, 1, 0, 0)), either: true, lasts: long}),
 	Entry("a hundred thousand versions of a group", attack{set: charted("/apis", aggregated(1, 100_000, 0, 0)), either: true, lasts: long}),
 	Entry("a hundred thousand kinds of a group", attack{set: charted("/apis", aggregated(1, 1, 100_000, 0)), lasts: long}),
 	Entry("kinds with names of a megabyte", attack{set: charted("/apis", aggregated(1, 1, 6, 1<<20)), either: true, lasts: long}),
-	Entry("groups without end", attack{lasts: long, set: charted("/apis", stream(`{"kind":"APIGroupDiscoveryList","items":[`, `{"metadata":{"name":"g"}},`))}),
-	Entry("nothings without end", attack{lasts: long, set: charted("/api", stream(`{"kind":"APIGroupDiscoveryList","items":[`, "{},"))}),
-	Entry("what is deeper than a stack", attack{lasts: long, set: charted("/apis", stream(`{"kind":"APIGroupDiscoveryList","items":`, "["))}),
-	Entry("more groups than can be asked for one by one", attack{set: charted("/apis", listed(100_000))}),
-	Entry("a document that is none", attack{set: charted("/apis", func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+	Entry("endless groups", attack{lasts: long, set: charted("/apis", stream(`{"kind":"APIGroupDiscoveryList","items":[`, `{"metadata":{"name":"g"}},`))}),
+	Entry("endless empty items", attack{lasts: long, set: charted("/api", stream(`{"kind":"APIGroupDiscoveryList","items":[`, "{},"))}),
+	Entry("a very deep document", attack{lasts: long, set: charted("/apis", stream(`{"kind":"APIGroupDiscoveryList","items":`, "["))}),
+	Entry("more groups than can be requested one by one", attack{set: charted("/apis", listed(100_000))}),
+	Entry("an invalid document", attack{set: charted("/apis", func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, `{"kind":"`+strings.Repeat("Thing", 100_000)+`","groups":7}`)
 	})}),
 	Entry("a version that never ends", attack{set: charted("/version", stream(`{"gitVersion":"`, "a")), lasts: long}),

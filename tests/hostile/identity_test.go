@@ -16,17 +16,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// identityAt is where a runtime tells who it is.
+// identityAt is the path of a runtime's identity.
 const identityAt = "/api/v1/namespaces/kube-system"
 
-// calling returns who the runtime is, again with every question.
+// calling returns the identity of the runtime, computed anew for every request.
 func calling(uid func(n int64) string) bait {
 	return on(at(identityAt), func(t *trap, w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":%q}}`, uid(t.met.Load())))
 	})
 }
 
-// posing says that the runtime is the neighbour's.
+// posing gives the runtime the neighbour's identity.
 func posing(target) *trap {
 	kubeSystem := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem}}
 	live, err := testkit.Live(env.Runtimes[0], kubeSystem)()
@@ -34,15 +34,15 @@ func posing(target) *trap {
 	return setTrap(calling(func(int64) string { return string(live.UID) }))
 }
 
-var _ = DescribeTable("A runtime that says that it is", strike,
+var _ = DescribeTable("A runtime that claims to be", strike,
 	Entry("the neighbour's", attack{synced: true, set: posing, either: true}),
-	Entry("a user with a name of a megabyte", attack{synced: true, tells: "kube-system",
+	Entry("a cluster with an identity of a megabyte", attack{synced: true, tells: "kube-system",
 		set: setting(calling(func(int64) string { return string(bytes.Repeat([]byte("a"), 1<<20)) }))}),
 	Entry("nobody", attack{set: setting(calling(func(int64) string { return "" })), harmless: true}),
 )
 
-var _ = Describe("A runtime that says that it is another user with every question", func() {
-	It("is served as the one that it was first, and not written to once it is another", func() {
+var _ = Describe("A runtime that claims another identity in every response", func() {
+	It("is served by its first identity, and not written to after a change", func() {
 		var changes atomic.Int64
 		flipping := calling(func(n int64) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) })
 		t := setTrap(func(t *trap, next http.Handler) http.Handler {

@@ -24,7 +24,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// leaks looks through everything that is logged.
+// leaks searches everything that is logged.
 var leaks watchdog
 
 type watchdog struct {
@@ -43,12 +43,12 @@ func (w *watchdog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// expectNoLeaks looks for canaries in the log, in metrics, and in what the manager writes on the hub.
+// expectNoLeaks searches for canaries in the log, in metrics, and in the objects that the manager writes on the hub.
 func expectNoLeaks() {
 	GinkgoHelper()
 	leaks.mu.Lock()
 	found := leaks.found
-	leaks.found = nil // told once
+	leaks.found = nil // reported once
 	leaks.mu.Unlock()
 	Expect(found).To(BeEmpty(), "secrets in the log")
 	for _, gatherer := range []prometheus.Gatherer{managerMetrics, metrics.Registry} {
@@ -74,7 +74,7 @@ func expectNoLeaks() {
 	}
 }
 
-// expectNoLeaksAnywhere looks through every object of every kind in all clusters. Of a Secret all counts but its data.
+// expectNoLeaksAnywhere searches every object of every kind in all clusters. For a Secret, everything except its data counts.
 func expectNoLeaksAnywhere() {
 	GinkgoHelper()
 	expectNoLeaks()
@@ -86,7 +86,7 @@ func expectNoLeaksAnywhere() {
 			list.SetGroupVersionKind(kind)
 			err := cluster.Client.List(context.Background(), list)
 			if apierrors.IsNotFound(err) {
-				continue // a definition of a module that is gone by now
+				continue // a definition of a module that was deleted meanwhile
 			}
 			Expect(err).NotTo(HaveOccurred(), "list %s", kind)
 			for i := range list.Items {

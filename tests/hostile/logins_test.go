@@ -34,7 +34,7 @@ import (
 // pair is a client certificate and its key, in PEM.
 type pair struct{ cert, key, der []byte }
 
-// minted is the pair of this run, and clientKey the canary that its key is.
+// minted is the pair of this run, and clientKey the canary for its key.
 var minted, clientKey = mint()
 
 func mint() (pair, *canary) {
@@ -54,23 +54,23 @@ func mint() (pair, *canary) {
 	p.cert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.der})
 	p.key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: packed})
 	lines := strings.Split(string(p.key), "\n")
-	return p, hatch("the key of a client certificate", lines[2][:32]) // the first line is of every such key
+	return p, hatch("the key of a client certificate", lines[2][:32]) // every such key has the same first line
 }
 
-// byCertificate has the runtime be spoken to with a client certificate, byPassword with a password.
+// byCertificate gives the manager a client certificate for the runtime, byPassword a password.
 func byCertificate(t *trap) {
 	t.user = fmt.Sprintf("client-certificate-data: %s, client-key-data: %s",
 		base64.StdEncoding.EncodeToString(minted.cert), base64.StdEncoding.EncodeToString(minted.key))
 	t.known = func(req *http.Request) bool {
 		shown := len(req.TLS.PeerCertificates) == 1 && bytes.Equal(req.TLS.PeerCertificates[0].Raw, minted.der)
 		if shown {
-			clientKey.planted.Store(true) // only who has the key can show the certificate
+			clientKey.planted.Store(true) // only a client with the key can use the certificate
 		}
 		return shown && req.Header.Get("Authorization") == ""
 	}
 }
 
-// passwordUser is the user of the kubeconfig that byPassword makes.
+// passwordUser is the user in the kubeconfig of byPassword.
 const passwordUser = "reader"
 
 func byPassword(t *trap) {
@@ -82,7 +82,7 @@ func byPassword(t *trap) {
 	}
 }
 
-// asking makes a trap for a user of another kind. Its handshake asks for a certificate, which is not verified.
+// asking sets a trap for another type of user. Its handshake requests a certificate, which is not verified.
 func asking(user func(*trap), answer bait) func(target) *trap {
 	return func(target) *trap {
 		t := setTrap(answer, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert} })
@@ -91,7 +91,7 @@ func asking(user func(*trap), answer bait) func(target) *trap {
 	}
 }
 
-// heard lets everything through, with a warning.
+// heard lets everything pass, with a warning.
 func heard(t *trap, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		t.met.Add(1)
@@ -110,19 +110,19 @@ var _ = DescribeTable("A runtime that is spoken to by", strike,
 	Entry("a token, and repeats it in warnings", attack{set: setting(heard), harmless: true}),
 )
 
-// broken are kubeconfigs that are refused, each with something secret where the fault is.
+// broken are kubeconfigs that are refused, each with a secret in the invalid part.
 var broken = map[string]string{
-	"no YAML":                  "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: SECRET\n",
-	"a type that does not fit": "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: [SECRET]}}]\n",
-	"a token of two lines":     "USERS{token: \"SECRET\\nSECRET\"}}]",
-	"a key that is none":       "USERS{client-certificate-data: U0VDUkVU, client-key-data: BASE64}}]",
-	"a program":                "USERS{exec: {command: SECRET, apiVersion: client.authentication.k8s.io/v1, args: [SECRET], env: [{name: a, value: SECRET}]}}}]",
+	"not YAML":             "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: SECRET\n",
+	"a wrong type":         "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: [SECRET]}}]\n",
+	"a token of two lines": "USERS{token: \"SECRET\\nSECRET\"}}]",
+	"a key that is none":   "USERS{client-certificate-data: U0VDUkVU, client-key-data: BASE64}}]",
+	"a program":            "USERS{exec: {command: SECRET, apiVersion: client.authentication.k8s.io/v1, args: [SECRET], env: [{name: a, value: SECRET}]}}}]",
 	"a password in the address": "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n" +
 		"clusters: [{name: x, cluster: {server: \"https://me:SECRET@127.0.0.1:1\"}}]\nusers: [{name: x, user: {token: SECRET}}]\n",
 	"a proxy with a password": "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n" +
 		"clusters: [{name: x, cluster: {server: \"https://127.0.0.1:1\", proxy-url: \"http://me:SECRET@127.0.0.1:1\"}}]\nusers: [{name: x, user: {token: SECRET}}]\n",
 	"a token and a password": "USERS{token: SECRET, username: me, password: SECRET}}]",
-	"an address that is none": "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n" +
+	"an invalid address": "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n" +
 		"clusters: [{name: x, cluster: {server: \"https://127.0.0.1:SECRET\"}}]\nusers: [{name: x, user: {token: SECRET}}]\n",
 }
 
@@ -130,7 +130,7 @@ const someUsers = "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [
 	"clusters: [{name: x, cluster: {server: \"https://127.0.0.1:1\"}}]\nusers: [{name: x, user: "
 
 var _ = Describe("Kubeconfigs that are refused", func() {
-	It("do not have their secrets told", func() {
+	It("do not leak their secrets", func() {
 		module := offer(nil)
 		var kymas []*v1beta2.Kyma
 		for _, text := range broken {
@@ -150,12 +150,12 @@ var _ = Describe("Kubeconfigs that are refused", func() {
 	})
 })
 
-// private returns the fields of a source that finds its login.
+// private returns the fields of a source with a selector for its login.
 func private(name string) map[string]any {
 	return map[string]any{"credSecretSelector": map[string]any{"matchLabels": map[string]any{"registry-of": name}}}
 }
 
-// parrot has a registry answer with the password that it was told.
+// parrot makes a registry repeat the password that it received.
 func parrot(answer func(w http.ResponseWriter, password string)) localcluster.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		_, password, told := req.BasicAuth()
@@ -168,7 +168,7 @@ func parrot(answer func(w http.ResponseWriter, password string)) localcluster.Fa
 	}
 }
 
-var _ = DescribeTable("The login of a source is told to its registry only", func(fault localcluster.Fault, state v1beta2.State) {
+var _ = DescribeTable("The login of a source is sent to its registry only", func(fault localcluster.Fault, state v1beta2.State) {
 	name := testkit.Unique("private")
 	env.PushImage("private/"+name, "v1", testkit.Files{"manifests/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"})
 	env.Hub.Create(sourceSecret(name))
@@ -182,28 +182,28 @@ var _ = DescribeTable("The login of a source is told to its registry only", func
 	Entry("which repeats it in an error of its own", parrot(func(w http.ResponseWriter, password string) {
 		answerJSON(w, http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"`+password+` may not","detail":"`+password+`"}]}`)
 	}), v1beta2.StateError),
-	Entry("which repeats it in a text", parrot(func(w http.ResponseWriter, password string) {
+	Entry("which repeats it in plain text", parrot(func(w http.ResponseWriter, password string) {
 		http.Error(w, password, http.StatusInternalServerError)
 	}), v1beta2.StateError),
 	Entry("which repeats it in a realm", parrot(func(w http.ResponseWriter, password string) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="http://127.0.0.1:1/`+password+`",service="`+password+`",scope="`+password+`"`)
 		w.WriteHeader(http.StatusUnauthorized)
 	}), v1beta2.StateError),
-	Entry("which repeats it where nothing is found", parrot(func(w http.ResponseWriter, password string) {
+	Entry("which repeats it in a 404", parrot(func(w http.ResponseWriter, password string) {
 		answerJSON(w, http.StatusNotFound, `{"errors":[{"code":"NAME_UNKNOWN","message":"`+password+`"}]}`)
 	}), v1beta2.StateError),
 	Entry("which repeats it in a redirect", parrot(func(w http.ResponseWriter, password string) {
 		w.Header().Set("Location", "http://me:"+password+"@127.0.0.1:1/?"+password)
 		w.WriteHeader(http.StatusFound)
 	}), v1beta2.StateError),
-	Entry("which repeats it in headers of what it serves", parrot(func(w http.ResponseWriter, password string) {
+	Entry("which repeats it in headers of its content", parrot(func(w http.ResponseWriter, password string) {
 		w.Header().Set("Docker-Content-Digest", password)
 		w.Header().Set("Content-Type", password)
 		_, _ = io.WriteString(w, `{"`+password+`":1}`)
 	}), v1beta2.StateError),
 )
 
-// only strikes at one repository.
+// only applies a fault to one repository.
 func only(repository string, fault localcluster.Fault) localcluster.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if !strings.Contains(req.URL.Path, repository) {
@@ -223,7 +223,7 @@ func sourceSecret(name string) *corev1.Secret {
 	}
 }
 
-// fromImage creates a Manifest of an image in a private repository for the healthy runtime.
+// fromImage creates a Manifest of an image in a private repository, for the healthy runtime.
 func fromImage(name string, more map[string]any) *v1beta2.Manifest {
 	GinkgoHelper()
 	source := map[string]any{"type": "bundle", "image": env.Registry.Host + "/private/" + name + ":v1"}
@@ -238,7 +238,7 @@ func fromImage(name string, more map[string]any) *v1beta2.Manifest {
 	return manifest
 }
 
-// mapOf returns what a ConfigMap of the healthy runtime holds; nothing when there is none.
+// mapOf returns the data of a ConfigMap in the healthy runtime; nil when it does not exist.
 func mapOf(name string) func() (map[string]string, error) {
 	return func() (map[string]string, error) {
 		found := &corev1.ConfigMap{}

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// most is how much an attack may cost in memory.
+// most is how much memory an attack may cost.
 const most = 64 << 20
 
-// breath is held by the meter while attackers must not say anything; they take it for reading with everything that they say.
+// breath is held for writing by the meter while attackers must not send anything; they hold it for reading whenever they send.
 var breath sync.RWMutex
 
-// meter samples what is alive on the heap, right after a collection. A collection counts as alive all that is allocated while it runs: on a
-// busy machine it runs long, and an attack that has the manager allocate much then seems to fill the memory with what is garbage at once.
-// Therefore that is taken off while the attack continues (what lives on is in the next sample), and in the end the attack holds its breath
-// for a sample of what it has left in memory. The servers of the tests are in this process too, and count.
+// meter samples the live heap, right after a collection. A collection counts everything that is allocated while it runs as live: on a busy
+// machine it runs long, and an attack that makes the manager allocate much then seems to fill the memory with short-lived garbage.
+// Therefore those allocations are subtracted while the attack continues (the next sample contains the ones that live on), and at the end
+// the attack pauses for a sample of what it has left in memory. The servers of the tests are in this process too, and count.
 type meter struct {
 	mu    sync.Mutex
 	peak  uint64
@@ -26,7 +26,7 @@ type meter struct {
 	done  chan struct{}
 }
 
-// startMeter samples until stop, ten times a second at most.
+// startMeter samples until stop, at most ten times a second.
 func startMeter() *meter {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &meter{stop: cancel, done: make(chan struct{})}
@@ -46,7 +46,7 @@ func startMeter() *meter {
 	return m
 }
 
-// collect collects garbage and tells what is left, and how much was allocated meanwhile.
+// collect runs a garbage collection and returns the live bytes, and how much was allocated meanwhile.
 func collect() (live, meanwhile uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(samples)
@@ -56,7 +56,7 @@ func collect() (live, meanwhile uint64) {
 	return samples[1].Value.Uint64(), samples[0].Value.Uint64() - before
 }
 
-// quiet returns what is alive while no attacker says anything. What is said already is read during the first collection.
+// quiet returns the live bytes while no attacker sends anything. Data that was sent before is read during the first collection.
 func quiet() uint64 {
 	breath.Lock()
 	defer breath.Unlock()
@@ -65,7 +65,7 @@ func quiet() uint64 {
 	return live
 }
 
-// sample takes note of what is alive while the attack continues.
+// sample records the live bytes while the attack continues.
 func (m *meter) sample() {
 	live, meanwhile := collect()
 	live -= min(live, meanwhile)
@@ -75,7 +75,7 @@ func (m *meter) sample() {
 	m.taken++
 }
 
-// begin forgets the peak and returns what is alive now.
+// begin resets the peak and returns the present live bytes.
 func (m *meter) begin() uint64 {
 	live := quiet()
 	m.mu.Lock()
@@ -84,7 +84,7 @@ func (m *meter) begin() uint64 {
 	return live
 }
 
-// samples returns how many were taken since begin.
+// samples returns the number of samples since begin.
 func (m *meter) samples() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

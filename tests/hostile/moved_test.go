@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// twoImages pushes an image under the tags a, b and v1, which begins as a. Both have two ConfigMaps that tell which of them it is.
+// twoImages pushes an image under the tags a, b and v1, which is initially a. Both have two ConfigMaps that identify the image.
 func twoImages(name string) (digests map[string]string) {
 	GinkgoHelper()
 	digests = map[string]string{}
@@ -52,7 +52,7 @@ var _ = Describe("A tag that moves", func() {
 		DeferCleanup(env.Registry.Inject, localcluster.Fault(nil))
 	})
 
-	// expectWhole sees that what is installed is what the status says, all of it.
+	// expectWhole checks that the installed content is complete and matches the status.
 	expectWhole := func(manifest *v1beta2.Manifest) (tag string) {
 		GinkgoHelper()
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
@@ -67,7 +67,7 @@ var _ = Describe("A tag that moves", func() {
 		return tag
 	}
 
-	It("between the question for its digest and the fetch changes nothing of what is installed", func() {
+	It("between the resolution of its digest and the fetch does not change the installed content", func() {
 		env.Registry.Inject(tagged(name, func(head bool) string {
 			if head {
 				return "a"
@@ -77,14 +77,14 @@ var _ = Describe("A tag that moves", func() {
 		Expect(expectWhole(fromImage(name, nil))).To(Equal("a"))
 	})
 
-	It("with every question is installed whole, as one of the two", func() {
+	It("with every request is installed completely, as one of the two", func() {
 		var asked atomic.Int64
 		env.Registry.Inject(tagged(name, func(bool) string { return []string{"a", "b"}[asked.Add(1)%2] }))
 		expectWhole(fromImage(name, nil))
 		Expect(asked.Load()).NotTo(BeZero())
 	})
 
-	It("and takes with it what it was, is no reason to install what it is now", func() {
+	It("and removes its old content does not cause its new content to be installed", func() {
 		var refused atomic.Int64
 		env.Registry.Inject(only("private/"+name, func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 			switch {
@@ -92,7 +92,7 @@ var _ = Describe("A tag that moves", func() {
 				next.ServeHTTP(w, req)
 			case strings.HasSuffix(req.URL.Path, "/manifests/v1"):
 				tagged(name, func(bool) string { return "b" })(w, req, next)
-			default: // nothing is there by its digest any more
+			default: // nothing exists by its digest any more
 				refused.Add(1)
 				answerJSON(w, http.StatusNotFound, `{"errors":[{"code":"MANIFEST_UNKNOWN"}]}`)
 			}
@@ -106,7 +106,7 @@ var _ = Describe("A tag that moves", func() {
 		}
 	})
 
-	It("and serves the other bytes under the old digest is found out", func() {
+	It("and serves the other bytes under the old digest is detected", func() {
 		var a, b string
 		for digest, tag := range digests {
 			if tag == "a" {

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// neighbour is a Kyma that no attack concerns.
+// neighbour is a Kyma that no attack targets.
 var neighbour *resident
 
 // resident is a synchronised Kyma on the healthy runtime, with a module.
@@ -40,8 +40,8 @@ func newNeighbour() *resident {
 	return r
 }
 
-// prepare leaves a runtime as a Kyma that is gone has left it. In one that never had a Kyma it is chance whether the manager reads what an
-// attack tells of the runtime's Kyma before it has made one itself, the answer to which then counts as newer.
+// prepare leaves a runtime in the state after the deletion of a Kyma. In a runtime that never had one, it is a matter of chance whether the
+// manager reads the attack's version of the runtime's Kyma before it has created one itself, whose response then counts as newer.
 func prepare(runtime *testkit.Cluster) {
 	GinkgoHelper()
 	kyma := testkit.Kyma("tenant", testkit.WithModule(offer(nil)))
@@ -55,7 +55,7 @@ func prepare(runtime *testkit.Cluster) {
 // manifest returns the name of the resident's Manifest.
 func (r *resident) manifest() string { return target{kyma: r.kyma.Name, module: r.module}.manifest() }
 
-// expectUntouched sees that everything of the neighbour's is as it was before, and that it is Ready.
+// expectUntouched checks that everything of the neighbour's is as before, and that it is Ready.
 func (r *resident) expectUntouched(before map[string]string) {
 	GinkgoHelper()
 	Expect(r.snapshot()).To(Equal(before), "what belongs to others")
@@ -63,9 +63,9 @@ func (r *resident) expectUntouched(before map[string]string) {
 		testkit.HaveState(v1beta2.StateReady), testkit.HaveModule(r.module, testkit.HaveState(v1beta2.StateReady))), "the neighbour")
 }
 
-// snapshot returns everything of the neighbour's by its resourceVersion, and what the second runtime must do with none of. Of its Kyma
-// and its Manifest it has what the manager does not write from moment to moment: on a machine that an attack keeps busy a question to the
-// runtime may be late, which their status tells.
+// snapshot returns the versions of all of the neighbour's objects, which the second runtime must not affect. For its Kyma and its Manifest,
+// it contains only parts that the manager does not write continually: on a machine that an attack keeps busy, a request to the runtime may
+// be late, which their status reports.
 func (r *resident) snapshot() map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}
@@ -97,7 +97,7 @@ func (r *resident) snapshot() map[string]string {
 	return found
 }
 
-// identity returns the neighbour's Kyma without what the manager tells of it from moment to moment, and with the runtime that it is in.
+// identity returns the neighbour's Kyma without the parts that the manager writes continually, and with the ID of its runtime.
 func (r *resident) identity() string {
 	GinkgoHelper()
 	live, err := testkit.Live(env.Hub, r.kyma)()
@@ -110,7 +110,7 @@ func (r *resident) identity() string {
 	return string(text)
 }
 
-// installed returns the neighbour's Manifest without its state and conditions, and with all that it has in the runtime.
+// installed returns the neighbour's Manifest without its state and conditions, and with everything that it has in the runtime.
 func (r *resident) installed() string {
 	GinkgoHelper()
 	live, err := env.ManifestOf(r.kyma.Name, r.module)()

@@ -17,10 +17,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// honest returns a runtime that means no harm.
+// honest returns a harmless runtime.
 func honest() *trap { return setTrap(func(_ *trap, next http.Handler) http.Handler { return next }) }
 
-// registry has the registry strike at requests of some kinds for the module of the attack, and at no one else's.
+// registry makes the registry attack requests of some kinds for the module of the attack, and for no other.
 func registry(strike func(t *trap, w http.ResponseWriter, req *http.Request), kinds ...localcluster.Kind) func(target) *trap {
 	return func(v target) *trap {
 		t := honest()
@@ -40,10 +40,10 @@ func registry(strike func(t *trap, w http.ResponseWriter, req *http.Request), ki
 	}
 }
 
-// elsewhere redirects to another server, which no one may tell our credentials.
+// elsewhere redirects to another server, which must not receive our credentials.
 func elsewhere(status int, kinds ...localcluster.Kind) func(target) *trap {
 	return func(v target) *trap {
-		var other *httptest.Server // there before anyone asks: a request that comes when the spec has ended can start nothing any more
+		var other *httptest.Server // started in advance: a request after the end of the spec cannot start it any more
 		t := registry(func(_ *trap, w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, other.URL+req.URL.Path, status)
 		}, kinds...)(v)
@@ -53,7 +53,7 @@ func elsewhere(status int, kinds ...localcluster.Kind) func(target) *trap {
 	}
 }
 
-// tattling notes credentials that are sent to a stranger.
+// tattling records credentials that are sent to another host.
 func tattling(t *trap) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if login := req.Header.Get("Authorization"); login != "" {
@@ -65,7 +65,7 @@ func tattling(t *trap) http.Handler {
 	})
 }
 
-// pouring answers with the same bytes without end.
+// pouring responds with the same bytes endlessly.
 func pouring(kind, piece string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -73,12 +73,12 @@ func pouring(kind, piece string) func(*trap, http.ResponseWriter, *http.Request)
 	}
 }
 
-// repeated is what an OCI manifest with a hundred thousand layers looks like.
+// repeated is an OCI manifest with a hundred thousand layers.
 var repeated = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"a","digest":"sha256:` +
 	strings.Repeat("0", 64) + `","size":1},"layers":[` + strings.TrimSuffix(strings.Repeat(`{"mediaType":"a","digest":"sha256:`+
 	strings.Repeat("0", 64)+`","size":1},`, 100_000), ",") + `]}`
 
-// unlike answers with bytes that are not what was requested.
+// unlike responds with other bytes than the requested ones.
 func unlike(body string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
@@ -86,7 +86,7 @@ func unlike(body string) func(*trap, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// echoing answers with what it was told.
+// echoing repeats in its response what it received.
 func echoing(t *trap, w http.ResponseWriter, req *http.Request) {
 	if req.Header.Get("Authorization") == "" {
 		localcluster.Deny()(w, req, nil)
@@ -98,7 +98,7 @@ func echoing(t *trap, w http.ResponseWriter, req *http.Request) {
 		user, password, req.Header.Get("Authorization")))
 }
 
-// packed makes the module's layer any bytes; they are what the component says they are.
+// packed makes arbitrary bytes the module's layer, with a matching digest in the component.
 func packed(layer func() []byte) func(target) *trap {
 	return func(v target) *trap {
 		t := honest()
@@ -117,7 +117,7 @@ func tarOf(write func(*tar.Writer)) []byte {
 	return out.Bytes()
 }
 
-// entries returns an archive with very many files.
+// entries returns an archive with a very large number of files.
 func entries() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		for i := range 100_000 {
@@ -126,21 +126,21 @@ func entries() []byte {
 	})
 }
 
-// links returns an archive that leads out of itself.
+// links returns an archive with a link to a path outside.
 func links() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		Expect(archive.WriteHeader(&tar.Header{Name: "a.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})).To(Succeed())
 	})
 }
 
-// climbing returns an archive with a file above itself.
+// climbing returns an archive with a path outside.
 func climbing() []byte {
 	return tarOf(func(archive *tar.Writer) {
 		Expect(archive.WriteHeader(&tar.Header{Name: "../../escaped.yaml", Mode: 0o600})).To(Succeed())
 	})
 }
 
-// bomb returns a small archive that is a large one when unpacked.
+// bomb returns a small archive that is large when unpacked.
 func bomb() []byte {
 	var out bytes.Buffer
 	packer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -157,7 +157,7 @@ func bomb() []byte {
 	return out.Bytes()
 }
 
-// yaml makes the module's layer a text.
+// yaml makes a text the module's layer.
 func yaml(text string) func(target) *trap {
 	return func(v target) *trap {
 		t := honest()
@@ -170,20 +170,20 @@ func yaml(text string) func(target) *trap {
 const manifestGet, blobGet = localcluster.ManifestGet, localcluster.BlobGet
 
 var _ = DescribeTable("A registry that", strike,
-	Entry("serves a manifest without end", attack{set: registry(pouring("application/vnd.oci.image.manifest.v1+json", " "), manifestGet)}),
-	Entry("serves a blob without end", attack{set: registry(pouring("application/octet-stream", "a"), blobGet), lasts: long}),
-	Entry("serves other bytes than were asked for", attack{set: registry(unlike("{}"), manifestGet, blobGet)}),
+	Entry("serves an endless manifest", attack{set: registry(pouring("application/vnd.oci.image.manifest.v1+json", " "), manifestGet)}),
+	Entry("serves an endless blob", attack{set: registry(pouring("application/octet-stream", "a"), blobGet), lasts: long}),
+	Entry("serves other bytes than the requested ones", attack{set: registry(unlike("{}"), manifestGet, blobGet)}),
 	Entry("serves a manifest with a hundred thousand layers", attack{set: registry(unlike(repeated), manifestGet)}),
 	Entry("serves a manifest that is deeper than a stack", attack{set: registry(unlike(strings.Repeat("[", 1<<20)), manifestGet)}),
-	Entry("serves a byte in a while", attack{set: registry(drip, manifestGet, blobGet)}),
-	Entry("redirects manifests to a stranger", attack{set: elsewhere(http.StatusTemporaryRedirect, manifestGet)}),
-	Entry("redirects blobs to a stranger", attack{set: elsewhere(http.StatusFound, blobGet)}),
+	Entry("serves a byte at long intervals", attack{set: registry(drip, manifestGet, blobGet)}),
+	Entry("redirects manifests to another host", attack{set: elsewhere(http.StatusTemporaryRedirect, manifestGet)}),
+	Entry("redirects blobs to another host", attack{set: elsewhere(http.StatusFound, blobGet)}),
 	Entry("repeats the password that it was sent", attack{set: registry(echoing, manifestGet, blobGet, localcluster.ManifestHead)}),
 	Entry("has an archive with a hundred thousand entries", attack{set: packed(entries), tells: "ArchiveRefused"}),
-	Entry("has an archive with a link out of it", attack{set: packed(links), tells: "ArchiveRefused"}),
-	Entry("has an archive with a file above it", attack{set: packed(climbing), tells: "ArchiveRefused"}),
+	Entry("has an archive with a link to a path outside", attack{set: packed(links), tells: "ArchiveRefused"}),
+	Entry("has an archive with a path outside", attack{set: packed(climbing), tells: "ArchiveRefused"}),
 	Entry("has an archive that is a bomb", attack{set: packed(bomb), tells: "Content"}),
-	Entry("has a text that grows", attack{set: yaml(laughs), tells: "ContentInvalid"}),
+	Entry("has a text that grows when parsed", attack{set: yaml(laughs), tells: "ContentInvalid"}),
 	Entry("has a text of a hundred thousand documents", attack{set: yaml(strings.Repeat("---\na: b\n", 100_000)), tells: "ContentInvalid"}),
 	Entry("has a text that is deeper than a stack", attack{set: yaml("a: " + strings.Repeat("[", 1<<18)), tells: "ContentInvalid"}),
 )

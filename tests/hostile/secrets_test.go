@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// confiding returns a Manifest whose chart has three Secrets: of the content, of the values, and of the hub for module deployer.
+// confiding returns a Manifest whose chart has three Secrets: from the content, from the values, and from the hub for module deployer.
 func confiding(name string) *v1beta2.Manifest {
 	GinkgoHelper()
 	secret := func(name, annotations, value string) string {
@@ -43,7 +43,7 @@ func confiding(name string) *v1beta2.Manifest {
 	})
 }
 
-// read returns what a Secret of the first runtime holds.
+// read returns the content of a Secret in the first runtime.
 func read(name string) func() (string, error) {
 	return func() (string, error) {
 		secret := &corev1.Secret{}
@@ -52,10 +52,10 @@ func read(name string) func() (string, error) {
 	}
 }
 
-// parroting answers what creates and changes objects with what it was sent, in the way that repeat says.
+// parroting repeats in its response to writes what it received, in the form that repeat determines.
 func parroting(repeat func(w http.ResponseWriter, body string)) bait {
 	return on(writes, func(_ *trap, w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(io.LimitReader(req.Body, 1<<20)) // what there is of it
+		body, _ := io.ReadAll(io.LimitReader(req.Body, 1<<20)) // as much as can be read
 		for _, c := range []*canary{contentSecret, valuesSecret, deployerData} {
 			c.seen(string(body))
 		}
@@ -63,10 +63,10 @@ func parroting(repeat func(w http.ResponseWriter, body string)) bait {
 	})
 }
 
-// status repeats it the way API servers do.
+// status repeats it as API servers do.
 func status(code int, reason string) func(http.ResponseWriter, string) {
 	return func(w http.ResponseWriter, body string) {
-		text, _ := json.Marshal(metav1.Status{ // which cannot fail
+		text, _ := json.Marshal(metav1.Status{ // it cannot fail
 			Status: metav1.StatusFailure, Code: int32(code), Reason: metav1.StatusReason(reason),
 			Message: `Secret "a" is invalid: data: Invalid value: ` + body,
 			Details: &metav1.StatusDetails{Name: body, Causes: []metav1.StatusCause{{Message: body, Field: body}}},
@@ -90,9 +90,9 @@ var _ = DescribeTable("Secrets of the content, of the values and of the hub stay
 	Entry("when a runtime forbids them and repeats them", status(403, "Forbidden"), `"state":"Error"`),
 	Entry("when a runtime has a conflict and repeats them", status(409, "Conflict"), "it changed at each of several attempts"),
 	Entry("when a runtime fails and repeats them", status(500, "InternalError"), `"state":"Error"`),
-	Entry("when a runtime gives a reason that no one knows and repeats them", status(418, "canary"), `"state":"Error"`),
-	Entry("when a runtime repeats them as a text", func(w http.ResponseWriter, body string) { http.Error(w, body, http.StatusBadGateway) }, `"state":"Error"`),
-	Entry("when a runtime accepts them and answers with what cannot be read", func(w http.ResponseWriter, body string) {
+	Entry("when a runtime gives an unknown reason and repeats them", status(418, "canary"), `"state":"Error"`),
+	Entry("when a runtime repeats them as plain text", func(w http.ResponseWriter, body string) { http.Error(w, body, http.StatusBadGateway) }, `"state":"Error"`),
+	Entry("when a runtime accepts them and sends an unreadable response", func(w http.ResponseWriter, body string) {
 		answerJSON(w, http.StatusCreated, "{"+body)
 	}, `"state":"Error"`),
 	Entry("when a runtime accepts them and answers with another object", func(w http.ResponseWriter, body string) {
@@ -105,7 +105,7 @@ var _ = DescribeTable("Secrets of the content, of the values and of the hub stay
 )
 
 var _ = Describe("Secrets of the content, of the values and of the hub", func() {
-	It("are where they belong and nowhere else when all goes well, and the content server shows them to no one who may not see them", func() {
+	It("are only where they belong when all goes well, and the content server shows them to authorised users only", func() {
 		name := testkit.Unique("confiding")
 		manifest := confiding(name)
 		env.AccessSecret(name, env.Runtimes[0])
@@ -119,7 +119,7 @@ var _ = Describe("Secrets of the content, of the values and of the hub", func() 
 		expectNoLeaks()
 	})
 
-	It("are not told when the chart's own schema refuses them", func() {
+	It("are not shown when the chart's own schema refuses them", func() {
 		name := testkit.Unique("confiding")
 		manifest := confiding(name)
 		chart := testkit.Chart(name, "1.0.0", testkit.Files{
@@ -145,7 +145,7 @@ func statusOf(manifest *v1beta2.Manifest) (string, error) {
 	return string(text), err
 }
 
-// letGoOf deletes a Manifest without waiting, its access Secret first, as deleteKyma does with a Kyma.
+// letGoOf deletes a Manifest without waiting, its access Secret first, as deleteKyma does for a Kyma.
 func letGoOf(manifest *v1beta2.Manifest) {
 	GinkgoHelper()
 	env.Hub.Delete(testkit.NewAccessSecret(manifest.Name, nil), manifest)

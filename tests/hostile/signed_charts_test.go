@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// sealChart publishes a chart with its config, signs both, and makes the Manifest that a Kyma would be given of it.
+// sealChart publishes a chart with its config, signs both, and returns the Manifest that a Kyma would get for it.
 func sealChart(key *rsa.PrivateKey) *sealed {
 	GinkgoHelper()
 	module := testkit.Unique("sealed")
@@ -44,7 +44,8 @@ func sealChart(key *rsa.PrivateKey) *sealed {
 	})}
 }
 
-// chartRows are all that a chart is rendered with, changed by the author of a Manifest. TestEveryFieldHasARow holds them to render.Input.
+// chartRows covers every input of a chart's rendering, changed by the author of a Manifest. TestEveryFieldHasARow compares them with
+// render.Input.
 var chartRows = map[string]fieldRow[*sealed]{
 	"Name": attacks("the name "+evil, func(s *sealed) { s.manifest.Labels[v1beta2.LabelModuleName] = evil + "-" + s.module }),
 	"Namespace": attacks("spec.targetNamespace: "+notCovered,

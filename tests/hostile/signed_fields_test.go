@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// TestSignedFields_EveryFieldHasARow holds the tables of attacks to the types: a field that is new must be judged.
+// TestSignedFields_EveryFieldHasARow compares the tables of attacks with the types: a new field must be judged.
 func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	manifest := fieldsOf(reflect.TypeFor[v1beta2.ManifestSpec](), "json")
 	manifest = append(manifest, "metadata.annotations.ocm-component-name", "metadata.labels.module-name", "metadata.labels.kyma-name",
@@ -29,7 +29,7 @@ func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	expectJudged(t, templateRows)
 	expectJudged(t, descriptorRows)
 	expectJudged(t, chartRows)
-	// Every place that a source can name is one more way to other content, and tried in tests below internal/manager/modulecontent.
+	// Every place that a source can name is one more way to other content, and tested below internal/manager/modulecontent.
 	var places []string
 	for _, place := range modulecontent.BuiltinPlaces(nil) {
 		places = append(places, place.Keys()[0])
@@ -39,8 +39,8 @@ func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	}
 }
 
-// kymaFields are all fields of a Kyma's spec. Nothing is installed but by Manifests, which are attacked in manifestRows: each field says
-// what happens to it there.
+// kymaFields covers all fields of a Kyma's spec. Only Manifests install anything, and they are attacked in manifestRows: each entry states
+// the effect of a field there.
 var kymaFields = map[string]string{
 	"channel":                         "chooses a version, which is verified",
 	"skipMaintenanceWindows":          "says when signed content is installed",
@@ -56,7 +56,7 @@ var kymaFields = map[string]string{
 	"readiness":                       "says what counts as ready, and writes nothing",
 }
 
-// releaseFields are all fields of a ModuleReleaseMeta's spec, in the same way.
+// releaseFields covers all fields of a ModuleReleaseMeta's spec, in the same way.
 var releaseFields = map[string]string{
 	"moduleName":       "names the module; that of a chart's release is held to the component",
 	"ocmComponentName": "names the component, which is verified under that name and by the rule for it",
@@ -67,7 +67,7 @@ var releaseFields = map[string]string{
 	"kymaSelector":     "says who may have it",
 }
 
-// expectJudged sees that each field is either attacked or said to be harmless.
+// expectJudged checks that each field is either attacked or declared harmless.
 func expectJudged[T any](t *testing.T, rows map[string]fieldRow[T]) {
 	t.Helper()
 	for field, r := range rows {
@@ -77,7 +77,7 @@ func expectJudged[T any](t *testing.T, rows map[string]fieldRow[T]) {
 	}
 }
 
-// compare sees that there is a row for each field, and a field for each row. A row that ends in a dot is about all fields below.
+// compare checks that there is a row for each field, and a field for each row. A row that ends in a dot covers all fields below.
 func compare(t *testing.T, what string, fields, rows []string) {
 	t.Helper()
 	below := func(row, field string) bool {
@@ -103,7 +103,7 @@ func keysOf[T any](rows map[string]fieldRow[T]) []string {
 	return keys
 }
 
-// fieldsOf returns the paths of all leaves of a type of this module, by the names of its tag or of the fields themselves.
+// fieldsOf returns the paths of all leaves of a type of this module, named by the given tag or by the fields themselves.
 func fieldsOf(of reflect.Type, tag string) (paths []string) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()

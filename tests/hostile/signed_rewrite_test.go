@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// rewriteDescriptor does what a writer of the registry can do who cannot sign: the signature stays as it is.
+// rewriteDescriptor acts as a user who can write to the registry but cannot sign: the signature stays as it is.
 func rewriteDescriptor(module string, change func(doc map[string]any)) {
 	GinkgoHelper()
 	ctx := context.Background()

@@ -13,15 +13,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// fieldRow is what a user can do with one field.
+// fieldRow lists what a user can do with one field.
 type fieldRow[T any] struct {
-	// attacks are ways to have something run or created that no signature covers.
+	// attacks are ways to run or create something that no signature covers.
 	attacks []func(T)
-	// says is part of what the Manifest says then.
+	// says is part of the resulting message of the Manifest.
 	says string
-	// vain are ways that change nothing of what is installed.
+	// vain are changes without an effect on the installed content.
 	vain []func(T)
-	// harmless says why the field can have nothing run or created that is not signed.
+	// harmless explains why the field cannot run or create anything that is not signed.
 	harmless string
 }
 
@@ -46,7 +46,7 @@ func source(key string, value any) func(*sealed) {
 	}
 }
 
-// evilLayer returns a layer of a component that no one signed.
+// evilLayer returns a layer of an unsigned component.
 func evilLayer(s *sealed) v1beta2.ImageSpec {
 	name := testkit.ComponentName(testkit.Unique("tried"))
 	return env.Publish(name, "1.0.0", testkit.RawManifest([]byte(evilMap(s.module)))).Source
@@ -62,7 +62,7 @@ func evilBinding(s *sealed) *unstructured.Unstructured {
 
 const notCovered = "no signature that is trusted covers"
 
-// manifestRows are all fields of a Manifest's spec, and the metadata that is read. TestEveryFieldHasARow holds them to the types.
+// manifestRows covers all fields of a Manifest's spec, and the metadata that is read. TestEveryFieldHasARow compares them with the types.
 var manifestRows = map[string]fieldRow[*sealed]{
 	"metadata.annotations.ocm-component-name": attacks(notCovered,
 		func(s *sealed) { delete(s.manifest.Annotations, v1beta2.AnnotationOCMComponentName) },
@@ -95,7 +95,7 @@ var manifestRows = map[string]fieldRow[*sealed]{
 			layer := evilLayer(s)
 			s.manifest.Spec.CRDs = &layer
 		},
-		func(s *sealed) { // signed, and for something else
+		func(s *sealed) { // signed, but for something else
 			layer := v1beta2.ImageSpec{}
 			Expect(json.Unmarshal(s.manifest.Spec.Install.Source.Raw, &layer)).To(Succeed())
 			s.manifest.Spec.CRDs = &layer
@@ -104,7 +104,7 @@ var manifestRows = map[string]fieldRow[*sealed]{
 	"install.name": harmless[*sealed]("names the release of a chart, which is held to the resource, and nothing else"),
 	"install.source": attacks(notCovered,
 		func(s *sealed) { s.manifest.Spec.Install.Source = testkit.Raw(evilLayer(s)) },
-		func(s *sealed) { // signed, and no installation
+		func(s *sealed) { // signed, but not for installation
 			source("ref", digestOf(s.customResource))(s)
 		},
 		func(s *sealed) {
@@ -162,7 +162,7 @@ var manifestRows = map[string]fieldRow[*sealed]{
 	"customStateCheck.": harmless[*sealed]("tells a state by the default custom resource, and writes nothing"),
 }
 
-// templateRows are all fields of a ModuleTemplate's spec.
+// templateRows covers all fields of a ModuleTemplate's spec.
 var templateRows = map[string]fieldRow[*sealed]{
 	"channel":           harmless[*sealed]("is ignored"),
 	"version":           harmless[*sealed]("names the component version, which is verified under that name"),
@@ -215,7 +215,7 @@ func evilLayerDigest(doc map[string]any) string {
 	return digestOf(evilMap(name[strings.LastIndex(name, "/")+1:]))
 }
 
-// descriptorRows are all fields of a descriptor that are read, changed after it was signed.
+// descriptorRows covers all fields of a descriptor that are read, changed after signing.
 var descriptorRows = map[string]fieldRow[map[string]any]{
 	"Name": attacks("", func(doc map[string]any) {
 		doc["component"].(map[string]any)["name"] = testkit.ComponentName("tried-other")

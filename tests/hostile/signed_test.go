@@ -29,20 +29,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// Digests of images that are signed, and of one that is not.
+// Digests of signed images, and of an unsigned one.
 const (
 	operatorDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 	sidecarDigest  = "sha256:2222222222222222222222222222222222222222222222222222222222222222"
 	evilDigest     = "sha256:eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 )
 
-// evil is part of the name of everything that an attack is meant to create.
+// evil is part of the name of every object that an attack tries to create.
 const evil = "evil"
 
-// signaturesFile is what the manager follows.
+// signaturesFile is the manager's signature policy.
 var signaturesFile string
 
-// writeSignatures says that components whose names begin so must be signed by the key, and that no signature is asked of the others.
+// writeSignatures requires a signature by the key for components whose names have that prefix, and none for the others.
 func writeSignatures(key *rsa.PrivateKey, revoked ...string) {
 	GinkgoHelper()
 	before := env.Log.Times("signatures", "File is in force")
@@ -64,7 +64,7 @@ func writeSignatures(key *rsa.PrivateKey, revoked ...string) {
 	Eventually(func() int { return env.Log.Times("signatures", "File is in force") }).Should(BeNumerically(">", before))
 }
 
-// sealed is a module whose component version is signed, and everything that a Manifest may be made of.
+// sealed is a module whose component version is signed, with all parts of a Manifest.
 type sealed struct {
 	module   string
 	manifest *v1beta2.Manifest
@@ -97,8 +97,8 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// seal publishes a component version, signs it, and has what a user may do who can write to the registry done to its descriptor then. The
-// Manifest is what a Kyma would be given, but for a name of its own.
+// seal publishes a component version, signs it, and then changes its descriptor as a user with write access to the registry could. The
+// Manifest is that of a Kyma, except for its own name.
 func seal(key *rsa.PrivateKey, tamper func(doc map[string]any)) *sealed {
 	GinkgoHelper()
 	module := testkit.Unique("sealed")
@@ -135,21 +135,22 @@ func seal(key *rsa.PrivateKey, tamper func(doc map[string]any)) *sealed {
 	})}
 }
 
-// localise gives the Manifest the images that a Kyma's has: those that the component has a reference for, as its descriptor is now.
+// localise gives the Manifest the same images as a Kyma's: those for which the component has a reference, according to its present
+// descriptor.
 func (s *sealed) localise() {
 	GinkgoHelper()
 	reader := &descriptor.Reader{Registry: env.Registry.Host, Registries: descriptor.Registries{PlainHTTP: true}}
 	found, err := reader.Get(context.Background(), testkit.ComponentName(s.module), "1.0.0")
 	s.manifest.Spec.LocalizedImages = nil
 	if err != nil {
-		return // and nothing is made of it
+		return // the Manifest gets no images then
 	}
 	if coverage, err := found.Coverage(); err == nil {
 		s.manifest.Spec.LocalizedImages = coverage.Localized()
 	}
 }
 
-// imagesOf returns those that the module's CronJob runs.
+// imagesOf returns the images that the module's CronJob runs.
 func imagesOf(module string) (images []string) {
 	GinkgoHelper()
 	job := &batchv1.CronJob{}
@@ -169,13 +170,14 @@ func (s *sealed) install() {
 	DeferCleanup(letGoOf, s.manifest)
 }
 
-// struckSeal is an attack that was carried out, and what must be said of it.
+// struckSeal is an attack that was carried out, with the expected message.
 type struckSeal struct {
 	*sealed
 	field, says string
 }
 
-// passed returns what is wrong with how an attack ended; empty when it was refused for what it did and nothing of it reached the runtime.
+// passed returns what is wrong with the result of an attack; "" when it was refused for the right reason and nothing of it reached the
+// runtime.
 func (s *struckSeal) passed() string {
 	live, err := testkit.Live(env.Hub, s.manifest)()
 	if err != nil {
@@ -194,7 +196,7 @@ func (s *struckSeal) passed() string {
 	return ""
 }
 
-// expectRefused sees that all attacks are refused.
+// expectRefused checks that all attacks are refused.
 func expectRefused(all []*struckSeal) {
 	GinkgoHelper()
 	Expect(all).NotTo(BeEmpty())
@@ -209,7 +211,7 @@ func expectRefused(all []*struckSeal) {
 	expectNothingEvil()
 }
 
-// expectNothingEvil sees that no attack has created what it was meant to.
+// expectNothingEvil checks that no attack has created its object.
 func expectNothingEvil() {
 	GinkgoHelper()
 	for _, cluster := range append([]*testkit.Cluster{env.Hub}, env.Runtimes...) {
@@ -255,7 +257,7 @@ func revokeKey(key *rsa.PrivateKey) {
 	writeSignatures(key, descriptor.KeyID(&key.PublicKey))
 }
 
-// gauge returns the value of a metric of the manager with some label.
+// gauge returns the value of a manager metric with some label.
 func gauge(name, label string) float64 {
 	GinkgoHelper()
 	families, err := managerMetrics.Gather()
@@ -351,7 +353,7 @@ var _ = Describe("Under enforce nothing that a trusted signature does not cover"
 		expectNothingEvil()
 	})
 
-	It("keeps what is signed from being installed, and it is told who signed", func() {
+	It("prevents the installation of signed content, and its signer is shown", func() {
 		s := seal(key, nil)
 		s.install()
 		Eventually(testkit.Live(env.Hub, s.manifest)).Should(testkit.HaveState(v1beta2.StateReady))

@@ -13,13 +13,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// workload returns a module whose Deployment is read in full.
+// workload returns a module with a Deployment that is read in full.
 func workload(module string) testkit.Content { return testkit.Deployment(module, "1.0.0") }
 
 // operator returns a module with a definition, a Deployment and a custom resource.
 func operator(module string) testkit.Content { return testkit.Operator(module, "1.0.0") }
 
-// page returns a list with an endless row of pages, each with as many objects as are requested.
+// page returns an endless sequence of list pages, each with as many objects as are requested.
 func page(item string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, _ *http.Request) {
 		n := t.met.Load()
@@ -31,7 +31,7 @@ func page(item string) func(*trap, http.ResponseWriter, *http.Request) {
 	}
 }
 
-// events answers a watch with the same kinds of event without end.
+// events answers a watch with endless events of the same type.
 func events(event string) func(*trap, http.ResponseWriter, *http.Request) {
 	return func(t *trap, w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -54,7 +54,7 @@ func lapse(_ *trap, w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, http.StatusOK, `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410,"message":"too old"}}`+"\n")
 }
 
-// over ends every watch at once, politely.
+// over ends every watch at once, without an error.
 func over(_ *trap, w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, "") }
 
 const (
@@ -74,24 +74,24 @@ const (
 		`"status":"False","reason":"ProgressDeadlineExceeded","message":"LONG"},{"type":"ReplicaFailure","status":"True","message":"LONG"}]}}`
 )
 
-// churning changes one object of the module over and over, which is news every time.
+// churning changes one object of the module repeatedly, each time with new data.
 func churning(v target) *trap {
 	return setTrap(on(watches("configmaps"), events(strings.NewReplacer("MODULE", v.module, "OWNER", v.manifest()).Replace(changed))))
 }
 
-// lent changes that object too, and has it name the neighbour's Manifest as its owner.
+// lent changes that object too, but marks it as owned by the neighbour's Manifest.
 func lent(v target) *trap {
 	return setTrap(on(watches("configmaps"), events(strings.NewReplacer("MODULE", v.module, "OWNER", neighbour.manifest()).Replace(changed))))
 }
 
-// marked makes the trap of answers that name the neighbour's Manifest as the owner of what it never heard of.
+// marked sets a trap whose responses name the neighbour's Manifest as the owner of objects that it does not have.
 func marked(match func(*http.Request) bool, answer func(string) func(*trap, http.ResponseWriter, *http.Request), object string) func(target) *trap {
 	return func(target) *trap {
 		return setTrap(on(match, answer(strings.ReplaceAll(object, "OWNER", neighbour.manifest()))))
 	}
 }
 
-// lamenting has the module's Deployment fail with a very long explanation.
+// lamenting makes the module's Deployment fail with a very long explanation.
 func lamenting(v target) *trap {
 	text := strings.NewReplacer("NAME", v.module, "LONG", strings.Repeat("woe ", 1<<18)).Replace(failed)
 	text = `{"metadata":{"resourceVersion":"5"},"items":[` + text + `]}`
@@ -114,35 +114,35 @@ func hoarding() bait {
 }
 
 var _ = DescribeTable("A runtime that lists", strike,
-	Entry("objects without end in one page", attack{
+	Entry("endless objects in one page", attack{
 		set:   setting(on(lists("configmaps"), counted(`{"metadata":{"resourceVersion":"1"},"items":[`, `{"metadata":{"name":"m%d"}},`))),
 		tells: "cannot be watched",
 	}),
-	Entry("one object without end", attack{
+	Entry("one endless object", attack{
 		set: setting(on(lists("deployments"), stream(`{"metadata":{"resourceVersion":"1"},"items":[{"spec":{"a":[`, "[],"))), content: workload,
 		lasts: long,
 	}),
-	Entry("pages without end", attack{set: setting(on(lists("configmaps"), page(someMap))), tells: "cannot be watched"}),
+	Entry("endless pages", attack{set: setting(on(lists("configmaps"), page(someMap))), tells: "cannot be watched"}),
 	Entry("definitions by the hundred thousand", attack{
 		set: setting(on(lists("customresourcedefinitions"), page(someCRD))), content: operator, lasts: long,
 	}),
 	Entry("objects with the marks of other owners", attack{
 		set: marked(lists("configmaps"), page, aMarkOf), tells: "cannot be watched", wakes: 20,
 	}),
-	Entry("a failure that is told at a length of megabytes", attack{set: lamenting, content: workload}),
+	Entry("a failure with a message of megabytes", attack{set: lamenting, content: workload}),
 	Entry("numbers for names", attack{set: setting(on(lists("configmaps"), func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, `{"metadata":[],"items":[{"metadata":{"name":7,"annotations":[]}}]}`)
 	})), harmless: true, atMost: 20}),
 )
 
 var _ = DescribeTable("A runtime that streams", strike,
-	Entry("new objects without end", attack{set: setting(on(watches("configmaps"), events(newMap))), lasts: long, harmless: true}),
-	Entry("changes of one object without end", attack{set: churning, lasts: long, either: true}),
+	Entry("endless new objects", attack{set: setting(on(watches("configmaps"), events(newMap))), lasts: long, harmless: true}),
+	Entry("endless changes of one object", attack{set: churning, lasts: long, either: true}),
 	Entry("objects with the marks of other owners", attack{set: marked(watches("configmaps"), events, stolen), lasts: long, harmless: true, wakes: 20}),
-	Entry("changes of one object without end, which is a neighbour's by its mark", attack{set: lent, lasts: long, either: true, wakes: 20}),
-	Entry("bookmarks without end", attack{set: setting(on(watches("configmaps"), events(bookmark))), lasts: long, harmless: true}),
+	Entry("endless changes of one object that is marked as a neighbour's", attack{set: lent, lasts: long, either: true, wakes: 20}),
+	Entry("endless bookmarks", attack{set: setting(on(watches("configmaps"), events(bookmark))), lasts: long, harmless: true}),
 	Entry("events that do not exist", attack{set: setting(on(watches("configmaps"), events(unheard))), harmless: true, dwell: 2 * time.Second, atMost: 20}),
-	Entry("one event without end", attack{
+	Entry("one endless event", attack{
 		set: setting(on(watches("configmaps"), stream(`{"type":"ADDED","object":{"a":"`, "a"))), lasts: long, harmless: true,
 	}),
 	Entry("an event that is deeper than a stack", attack{
@@ -153,12 +153,12 @@ var _ = DescribeTable("A runtime that streams", strike,
 	Entry("nothing, and ends at once", attack{set: setting(on(watches("configmaps"), over)), harmless: true, dwell: 2 * time.Second, atMost: 15}),
 )
 
-// discovered returns what answers which kinds there are.
+// discovered matches requests for discovery.
 func discovered(req *http.Request) bool {
 	return req.Method == http.MethodGet && (req.URL.Path == "/apis" || req.URL.Path == "/api" || req.URL.Path == "/apis/testkit.kyma-project.io/v1")
 }
 
-// stranger returns a module with an object of a kind that no one has told of.
+// stranger returns a module with an object of an unknown kind.
 func stranger(module string) testkit.Content {
 	object := testkit.ParseYAML(`{apiVersion: testkit.kyma-project.io/v1, kind: Stranger, metadata: {name: ` + module + `, namespace: default}}`)
 	content := testkit.ConfigMaps(module, "1.0.0", 1)
@@ -175,15 +175,15 @@ var _ = DescribeTable("A runtime that serves", strike,
 			}
 			answerJSON(w, http.StatusOK, `{"kind":"APIResourceList","groupVersion":"testkit.kyma-project.io/v1","resources":[`+kinds.String()[1:]+`]}`)
 		}))}),
-	Entry("kinds without end, all of them empty", attack{content: stranger, lasts: long,
+	Entry("endless kinds, all of them empty", attack{content: stranger, lasts: long,
 		set: setting(on(discovered, stream(`{"kind":"APIResourceList","resources":[`, "{},")))}),
-	Entry("everything as YAML that grows", attack{lasts: long, set: setting(on(writes, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
+	Entry("everything as growing YAML", attack{lasts: long, set: setting(on(writes, func(_ *trap, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = io.WriteString(w, laughs)
 	}))}),
 )
 
-// laughs is a small YAML document that is a large one when spelled out.
+// laughs is a small YAML document that is large when expanded.
 var laughs = func() string {
 	var text strings.Builder
 	text.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na0: &a0 [lol,lol,lol,lol,lol,lol,lol,lol,lol]\n")
@@ -193,9 +193,8 @@ var laughs = func() string {
 	return text.String()
 }()
 
-// A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for what is taken over. What is written to it is
-// answered by the same Kyma: the API server's own, which is an honest one, would else end the attack with the first write. Only lists are
-// the attack.
+// A runtime's own Kyma is what its users write: see internal/module/runtimespec.go for the accepted parts. The response to a write is the
+// same Kyma: the API server's own, which is an honest one, would otherwise end the attack with the first write. Only lists are the attack.
 var asksFor = func(spec string) func(target) *trap {
 	kyma := `{"apiVersion":"operator.kyma-project.io/v1beta2","kind":"Kyma","metadata":` +
 		`{"namespace":"kyma-system","name":"default","uid":"u","resourceVersion":"1"},"spec":` + spec + `}`
@@ -215,14 +214,14 @@ var asksFor = func(spec string) func(target) *trap {
 	})
 }
 
-var _ = DescribeTable("A runtime whose Kyma asks for", strike,
+var _ = DescribeTable("A runtime whose Kyma requests", strike,
 	Entry("ten thousand modules", attack{synced: true, set: asksFor(`{"channel":"regular","modules":[` +
 		strings.TrimSuffix(strings.Repeat(`{"name":"a"},`, 10_000), ",") + `]}`), tells: v1beta2.ReasonRuntimeSpecRefused}),
 	Entry("a name of megabytes", attack{synced: true, set: asksFor(`{"channel":"regular","modules":[{"name":"` + strings.Repeat("a", 4<<20) + `"}]}`),
 		tells: v1beta2.ReasonRuntimeSpecRefused}),
 	Entry("names that are paths and commands", attack{synced: true,
 		set: asksFor(`{"channel":"../../etc","modules":[{"name":"$(reboot)\u0000\u202e<script>"}]}`), tells: v1beta2.ReasonRuntimeSpecRefused}),
-	Entry("texts where lists belong", attack{synced: true, set: asksFor(`{"channel":7,"modules":"all"}`)}),
-	Entry("nothing that it could have, at a depth of a hundred thousand", attack{synced: true,
+	Entry("strings instead of lists", attack{synced: true, set: asksFor(`{"channel":7,"modules":"all"}`)}),
+	Entry("invalid nesting at a depth of a hundred thousand", attack{synced: true,
 		set: asksFor(strings.Repeat(`{"modules":`, 100_000) + "1" + strings.Repeat("}", 100_000)), lasts: long}),
 )

@@ -16,34 +16,34 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// attack is what one spec does to the manager.
+// attack is the attack of one spec on the manager.
 type attack struct {
-	// set sets the trap for a user.
+	// set sets the trap for a target.
 	set func(target) *trap
-	// content of the module; ConfigMaps without more.
+	// content of the module; by default two ConfigMaps.
 	content func(module string) testkit.Content
 	// synced makes the runtime a synchronised one, with a Kyma in it.
 	synced bool
-	// harmless reports whether the Kyma becomes Ready in spite of everything.
+	// harmless reports whether the Kyma becomes Ready despite the attack.
 	harmless bool
-	// either reports whether it may become Ready, and need not.
+	// either reports whether it may become Ready, but need not.
 	either bool
-	// tells is what the Kyma or its Manifest says; empty for an attack that is noticed too late for a test to wait for.
+	// tells is part of the message of the Kyma or its Manifest; empty for an attack that is noticed too late for a test to wait for.
 	tells string
-	// lasts is how many samples of the memory are taken at least while it continues: ten a second at most, so that a
-	// machine that is busy does not end the attack before it was looked at. Zero means short.
+	// lasts is the minimum number of memory samples while it continues: at most ten a second, so that a busy machine does not end the attack
+	// before it was measured. Zero means short.
 	lasts int
-	// atMost is how often the attack may be met in dwell, which is a second at least; zero means any number.
+	// atMost is how often the attack may be met in dwell, which is at least a second; zero means any number.
 	atMost int64
 	dwell  time.Duration
-	// wakes is how often Manifests may be reconciled meanwhile, all of them together; zero means any number.
+	// wakes is how often Manifests may be reconciled meanwhile, in total; zero means any number.
 	wakes float64
 }
 
-// How many samples an attack lasts.
+// The number of samples that an attack lasts.
 const short, long = 3, 8
 
-// target is who an attack is on.
+// target is the target of an attack.
 type target struct{ kyma, module string }
 
 // manifest returns the name of the target's Manifest.
@@ -51,15 +51,15 @@ func (v target) manifest() string {
 	return module.ManifestName(v.kyma, testkit.ComponentName(v.module), v.module)
 }
 
-// struck are Kymas that are being deleted, and must all be gone in the end.
+// struck are Kymas and Manifests that are being deleted, and must all be gone in the end.
 var struck []client.Object
 
-// strike carries an attack out. It is no helper: a table would say that it failed somewhere in package reflect.
+// strike carries out an attack. It is no helper: otherwise a table would report a failure somewhere in package reflect.
 func strike(a attack) {
 	v := target{kyma: testkit.Unique("victim"), module: offer(a.content)}
 	before := neighbour.snapshot()
 	if a.wakes > 0 {
-		expectAllGone() // the victims of before are reconciled until then
+		expectAllGone() // earlier victims are reconciled until then
 	}
 	t := a.set(v)
 	base, passes := memory.begin(), reconciled()
@@ -76,7 +76,7 @@ func strike(a attack) {
 	time.AfterFunc(max(a.dwell, time.Second), func() { met <- t.met.Load() })
 	expectBystander()
 	expectVerdict(a, victim, v.module)
-	passes = reconciled() - passes // the samples below take as long as the machine wants
+	passes = reconciled() - passes // the samples below may take any time
 	Eventually(memory.samples, time.Minute).Should(BeNumerically(">=", max(a.lasts, short)))
 	rise := int64(memory.highest()) - int64(base)
 	AddReportEntry("memory", fmt.Sprintf("%+.1f MiB, met %d times, %g passes", float64(rise)/(1<<20), t.met.Load(), passes))
@@ -141,7 +141,7 @@ func expectVerdict(a attack, victim *v1beta2.Kyma, module string) {
 	Expect(len(text)).To(BeNumerically("<", 16<<10), "a status stays readable: %s", text)
 }
 
-// said returns the status of a Kyma and of its Manifest, as text.
+// said returns the status of a Kyma and of its Manifest as text.
 func said(kyma, module string) (string, error) {
 	ctx := context.Background()
 	live := &v1beta2.Kyma{}
@@ -191,5 +191,5 @@ func offer(content func(module string) testkit.Content) string {
 
 func twoMaps(module string) testkit.Content { return testkit.ConfigMaps(module, "1.0.0", 2) }
 
-// many are as many objects as are written at once.
+// many returns as many objects as are written at once.
 func many(module string) testkit.Content { return testkit.ConfigMaps(module, "1.0.0", 12) }

@@ -25,17 +25,17 @@ import (
 )
 
 var (
-	// env has two runtimes: the first is healthy, the second is what hostile servers hide behind.
+	// env has two runtimes: the first is healthy, the second is behind the hostile servers.
 	env *testkit.Env
-	// memory is sampled for as long as the suite runs.
+	// memory samples as long as the suite runs.
 	memory *meter
-	// managerMetrics are the manager's own.
+	// managerMetrics are the manager's own metrics.
 	managerMetrics *prometheus.Registry
-	// contentServer is where the manager serves content.
+	// contentServer is the address of the manager's content server.
 	contentServer net.Addr
 )
 
-// quick is how soon something must happen that no attack may delay. Test machines are small, and the race detector is slow.
+// quick is the limit for actions that no attack may delay. Test machines are small, and the race detector is slow.
 const quick = 30 * time.Second
 
 func TestHostile(t *testing.T) {
@@ -49,7 +49,7 @@ var _ = ReportAfterSuite("failures", testkit.TellFailures)
 
 var _ = BeforeSuite(func() {
 	GinkgoWriter.TeeTo(&leaks)
-	log.SetOutput(io.MultiWriter(os.Stderr, &leaks)) // of what takes no logger
+	log.SetOutput(io.MultiWriter(os.Stderr, &leaks)) // for code without a logger
 	env = testkit.Start(testkit.Options{Runtimes: 2})
 	before := runtime.NumGoroutine()
 	stop := startManager()
@@ -66,7 +66,7 @@ var _ = BeforeSuite(func() {
 	})
 })
 
-// startManager runs the real manager as its ServiceAccount, and returns how to end it.
+// startManager runs the real manager as its ServiceAccount, and returns a function that ends it.
 func startManager() (stop func()) {
 	GinkgoHelper()
 	dir := GinkgoT().TempDir()
@@ -99,7 +99,7 @@ func startManager() (stop func()) {
 	}
 }
 
-// writeRegistries says that the registry of the tests speaks no TLS.
+// writeRegistries configures the registry of the tests as one without TLS.
 func writeRegistries(dir string) string {
 	GinkgoHelper()
 	data, err := json.Marshal(map[string]any{"registries": []any{map[string]any{"host": env.Registry.Host, "plainHTTP": true}}})
@@ -109,14 +109,14 @@ func writeRegistries(dir string) string {
 	return file
 }
 
-// createLogin makes the Secret with which the manager logs in to the registry.
+// createLogin creates the Secret with which the manager logs in to the registry.
 func createLogin() string {
 	GinkgoHelper()
 	createDockerConfig("registry-login", env.Registry.Host, "reader", registryLogin.secret)
 	return "registry-login"
 }
 
-// createPullSecret makes the Secret that every synchronised runtime gets.
+// createPullSecret creates the Secret that every synchronised runtime gets.
 func createPullSecret() string {
 	GinkgoHelper()
 	createDockerConfig("image-pull", "images.invalid", "puller", pullSecret.secret)

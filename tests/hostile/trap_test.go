@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// trap is a runtime that means harm. Behind it is a real API server, so that the manager gets as far as the attack wants it to.
+// trap is a malicious runtime. Behind it is a real API server, so that the manager gets as far as the attack requires.
 type trap struct {
 	URL string
 	CA  []byte
@@ -30,20 +30,20 @@ type trap struct {
 	server *httptest.Server
 	raw    net.Listener
 	met    atomic.Int64 // how often the attack was met
-	// user is who the manager is to it; known says whether a request is by that user.
+	// user is the manager's user in its kubeconfig; known reports whether a request is by that user.
 	user  string
 	known func(*http.Request) bool
 
 	mu     sync.Mutex
-	wrong  []string // credentials that were sent and are not this runtime's
+	wrong  []string // credentials that were sent but are not this runtime's
 	conns  []net.Conn
 	closed chan struct{}
 }
 
-// bait has the attack answer instead of the API server where it wants to.
+// bait makes the attack respond instead of the API server, where it chooses to.
 type bait func(t *trap, next http.Handler) http.Handler
 
-// setTrap starts a runtime whose answers pass through an attack.
+// setTrap starts a runtime whose responses pass through an attack.
 func setTrap(attack bait, changes ...func(*httptest.Server)) *trap {
 	GinkgoHelper()
 	t := &trap{user: "token: " + token.secret, known: byToken, closed: make(chan struct{})}
@@ -60,7 +60,7 @@ func setTrap(attack bait, changes ...func(*httptest.Server)) *trap {
 	return t
 }
 
-// setRawTrap starts a runtime that speaks TLS, and then whatever speak wants.
+// setRawTrap starts a runtime that uses TLS, and then whatever speak sends.
 func setRawTrap(speak func(t *trap, conn net.Conn), protocols ...string) *trap {
 	GinkgoHelper()
 	donor := httptest.NewUnstartedServer(nil)
@@ -78,7 +78,7 @@ func setRawTrap(speak func(t *trap, conn net.Conn), protocols ...string) *trap {
 	return t
 }
 
-// listenRaw starts a runtime that speaks whatever it wants, from the first byte.
+// listenRaw starts a runtime that sends anything from the first byte.
 func listenRaw(speak func(t *trap, conn net.Conn)) *trap {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,7 +124,7 @@ func (t *trap) spring() {
 	t.server.Close()
 }
 
-// noted remembers the connections of a trap below TLS: a farewell waits seconds for a user who does not listen.
+// noted records the connections of a trap below TLS, because closing TLS waits seconds for a client that does not read.
 type noted struct {
 	net.Listener
 	trap *trap
@@ -142,7 +142,7 @@ func (n *noted) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// breathing is a connection that says nothing while the meter holds its breath.
+// breathing is a connection that sends nothing while the meter holds breath.
 type breathing struct{ net.Conn }
 
 // Write implements io.Writer.
@@ -152,7 +152,7 @@ func (b breathing) Write(data []byte) (int, error) {
 	return b.Conn.Write(data)
 }
 
-// byToken knows whom the runtime must be spoken to by: no one else may ever see that token.
+// byToken reports whether a request has the runtime's token, which no other server may ever see.
 func byToken(req *http.Request) bool {
 	got := req.Header.Get("Authorization")
 	token.seen(got)
@@ -171,7 +171,7 @@ func (t *trap) guard(next http.Handler) http.Handler {
 	})
 }
 
-// kubeconfig leads into the trap.
+// kubeconfig returns a kubeconfig for the trap.
 func (t *trap) kubeconfig() []byte {
 	trust := "certificate-authority-data: " + base64.StdEncoding.EncodeToString(t.CA)
 	if len(t.CA) == 0 {
@@ -198,7 +198,7 @@ func (t *trap) open(req *http.Request) bool {
 	}
 }
 
-// pour writes the same bytes without end.
+// pour writes the same bytes endlessly.
 func (t *trap) pour(w io.Writer, req *http.Request, chunk []byte) {
 	for t.open(req) {
 		breath.RLock()
@@ -230,7 +230,7 @@ func apiServer() http.Handler {
 	}
 }
 
-// on answers what matches, and lets everything else through.
+// on answers matching requests, and lets all others pass.
 func on(match func(*http.Request) bool, answer func(t *trap, w http.ResponseWriter, req *http.Request)) bait {
 	return func(t *trap, next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -252,7 +252,7 @@ func at(path string) func(*http.Request) bool {
 	return func(req *http.Request) bool { return req.URL.Path == path }
 }
 
-// lists and watches match what the manager reads of a resource.
+// lists and watches match reads of a resource.
 func lists(resource string) func(*http.Request) bool {
 	return func(req *http.Request) bool {
 		return req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/"+resource) && req.URL.Query().Get("watch") == ""
@@ -265,17 +265,17 @@ func watches(resource string) func(*http.Request) bool {
 	}
 }
 
-// writes match what changes something.
+// writes matches requests that change something.
 func writes(req *http.Request) bool {
 	return req.Method != http.MethodGet && req.Method != http.MethodHead
 }
 
-// json answers with a document.
+// answerJSON responds with a document.
 func answerJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }
 
-// junk is a chunk of what is poured.
+// junk is a chunk for pour.
 var junk = bytes.Repeat([]byte("a"), 256<<10)

@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// expectHiddenContent asks the content server for a Manifest as everyone who may not read it, and as a user who may.
+// expectHiddenContent requests a Manifest from the content server as all kinds of unauthorised users, and as an authorised one.
 func expectHiddenContent(manifest string) {
 	GinkgoHelper()
 	at := "/v1/manifests/" + v1beta2.DefaultNamespace + "/" + manifest
@@ -30,13 +30,13 @@ func expectHiddenContent(manifest string) {
 		}
 	}
 	reader := account(true)
-	Eventually(func() int { code, _ := visit(at, reader); return code }).Should(Equal(http.StatusOK)) // once the binding is known
+	Eventually(func() int { code, _ := visit(at, reader); return code }).Should(Equal(http.StatusOK)) // once the binding takes effect
 	code, archive := visit(at+"/"+manifest, reader)
 	Expect(code).To(Equal(http.StatusOK))
 	Expect(canaryIn(archive)).To(Equal(contentSecret.what), "what stands in the source, and not what it was rendered with")
 }
 
-// account makes a ServiceAccount in the hub, which may read content when it is bound, and returns a token of it.
+// account creates a ServiceAccount in the hub, which may read content when it is bound, and returns a token for it.
 func account(bound bool) string {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: testkit.Unique("visitor")}
@@ -54,7 +54,7 @@ func account(bound bool) string {
 	return config.BearerToken
 }
 
-// visit asks the content server for something.
+// visit sends a request to the content server.
 func visit(path, token string) (code int, answer string) {
 	GinkgoHelper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://"+contentServer.String()+path, nil)
@@ -62,7 +62,7 @@ func visit(path, token string) (code int, answer string) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	// No one can verify the certificate that it makes for itself.
+	// The content server's self-signed certificate cannot be verified.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)

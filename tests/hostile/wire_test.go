@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// speaking makes the trap of something that speaks HTTP/2 its own way.
+// speaking sets a trap for an attack that uses HTTP/2 in its own way.
 func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(target) *trap {
 	return func(target) *trap {
 		return setRawTrap(func(t *trap, conn net.Conn) {
@@ -23,14 +23,14 @@ func speaking(attack func(t *trap, f *http2.Framer, conn net.Conn)) func(target)
 			f := http2.NewFramer(conn, conn)
 			if f.WriteSettings() == nil {
 				t.met.Add(1)
-				go func() { _, _ = io.Copy(io.Discard, conn) }() // what the client says does not matter
+				go func() { _, _ = io.Copy(io.Discard, conn) }() // what the client sends does not matter
 				attack(t, f, conn)
 			}
 		}, "h2")
 	}
 }
 
-// repeating writes the same frame without end.
+// repeating writes the same frame endlessly.
 func repeating(frame func(*http2.Framer) error) func(target) *trap {
 	return speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
 		var err error
@@ -40,7 +40,7 @@ func repeating(frame func(*http2.Framer) error) func(target) *trap {
 	})
 }
 
-// hushing reads nothing of what the client writes, while it has it answer.
+// hushing reads nothing that the client writes, while it makes the client respond.
 func hushing(target) *trap {
 	return setRawTrap(func(t *trap, conn net.Conn) {
 		f := http2.NewFramer(conn, conn)
@@ -55,7 +55,7 @@ func hushing(target) *trap {
 	}, "h2")
 }
 
-// heading sends headers without end, by HTTP/1.1.
+// heading sends endless headers, by HTTP/1.1.
 func heading(t *trap, conn net.Conn) {
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
 		return
@@ -72,7 +72,7 @@ func heading(t *trap, conn net.Conn) {
 	}
 }
 
-// informing sends interim answers without end, by HTTP/1.1.
+// informing sends endless interim responses, by HTTP/1.1.
 func informing(t *trap, conn net.Conn) {
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
 		return
@@ -85,7 +85,7 @@ func informing(t *trap, conn net.Conn) {
 	}
 }
 
-// silent takes connections and says nothing.
+// silent accepts connections and sends nothing.
 func silent(t *trap, conn net.Conn) {
 	t.met.Add(1)
 	<-t.closed
@@ -102,12 +102,12 @@ func babbling(t *trap, conn net.Conn) {
 	}
 }
 
-// old speaks no TLS that is still good.
+// old supports only outdated versions of TLS.
 func old(server *httptest.Server) {
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 }
 
-// unmet returns an attack that has ended before anyone is asked anything.
+// unmet marks an attack as met that ends before any request.
 func unmet(t *trap) *trap {
 	t.met.Add(1)
 	return t
@@ -116,24 +116,24 @@ func unmet(t *trap) *trap {
 var _ = DescribeTable("A runtime whose wire carries", strike,
 	Entry("nothing", attack{set: func(target) *trap { return listenRaw(silent) }}),
 	Entry("noise", attack{set: func(target) *trap { return listenRaw(babbling) }}),
-	Entry("a TLS that is no longer good", attack{set: func(target) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
-	Entry("the certificate of another user", attack{tells: "is not trusted", set: func(target) *trap {
+	Entry("an outdated version of TLS", attack{set: func(target) *trap { return unmet(setTrap(on(always, drip), old)) }, tells: "RuntimeUnreachable"}),
+	Entry("a certificate of another authority", attack{tells: "is not trusted", set: func(target) *trap {
 		t := unmet(setTrap(on(always, drip)))
 		t.CA = env.Hub.Config.CAData
 		return t
 	}}),
-	Entry("headers without end", attack{set: func(target) *trap { return setRawTrap(heading, "http/1.1") }, lasts: long}),
-	Entry("interim answers without end", attack{set: func(target) *trap { return setRawTrap(informing, "http/1.1") }}),
-	Entry("pings without end", attack{set: repeating(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }), lasts: long}),
-	Entry("pings without end, and answers are not read", attack{set: hushing, lasts: long}),
-	Entry("settings without end", attack{lasts: long, set: repeating(func(f *http2.Framer) error {
+	Entry("endless headers", attack{set: func(target) *trap { return setRawTrap(heading, "http/1.1") }, lasts: long}),
+	Entry("endless interim responses", attack{set: func(target) *trap { return setRawTrap(informing, "http/1.1") }}),
+	Entry("endless pings", attack{set: repeating(func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) }), lasts: long}),
+	Entry("endless pings, and responses are not read", attack{set: hushing, lasts: long}),
+	Entry("endless settings", attack{lasts: long, set: repeating(func(f *http2.Framer) error {
 		return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1})
 	})}),
-	Entry("farewells without end", attack{set: repeating(func(f *http2.Framer) error {
+	Entry("endless GOAWAY frames", attack{set: repeating(func(f *http2.Framer) error {
 		return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("you sent Bearer "+token.secret))
 	})}),
-	Entry("data that no one asked for", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
-	Entry("continued headers without end", attack{lasts: long, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
+	Entry("unrequested data", attack{set: repeating(func(f *http2.Framer) error { return f.WriteData(1, false, make([]byte, 16<<10)) })}),
+	Entry("endless continuation headers", attack{lasts: long, set: speaking(func(_ *trap, f *http2.Framer, _ net.Conn) {
 		block := []byte{0x00, 0x01, 'a', 0x7f, 0x81, 0x1f}
 		block = append(block, make([]byte, 256)...)
 		err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block})

@@ -15,13 +15,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// ManagerServiceAccount is who the manager is when deployed by config/default or config/local.
+// ManagerServiceAccount is the manager's ServiceAccount when deployed by config/default or config/local.
 const ManagerServiceAccount = "klm-controller-manager"
 
-// runtimeUser is who the manager is to a runtime; access to runtimes is unrestricted, as upstream's is.
+// runtimeUser is the manager's user in a runtime; access to runtimes is unrestricted, as upstream's is.
 const runtimeUser = "lifecycle-manager"
 
-// AccessSecret creates the Secret that leads a Kyma to its runtime and returns it.
+// AccessSecret creates the access Secret of a Kyma for its runtime and returns it.
 func (e *Env) AccessSecret(kyma string, runtime *Cluster) *corev1.Secret {
 	ginkgo.GinkgoHelper()
 	kubeconfig, err := runtime.UserKubeconfig(runtimeUser, "system:masters")
@@ -41,8 +41,8 @@ func NewAccessSecret(kyma string, kubeconfig []byte) *corev1.Secret {
 	}
 }
 
-// ManagerConfig installs the generated RBAC of a kustomization, "config/default" or "config/local", on the hub and
-// returns access as the manager's ServiceAccount: a rule that is missing there then fails a test.
+// ManagerConfig installs the generated RBAC of a kustomization, "config/default" or "config/local", on the hub and returns access as the
+// manager's ServiceAccount, so that a rule that is missing there fails a test.
 func (e *Env) ManagerConfig(kustomization string) *rest.Config {
 	ginkgo.GinkgoHelper()
 	var rules []*unstructured.Unstructured
@@ -59,7 +59,7 @@ func (e *Env) ManagerConfig(kustomization string) *rest.Config {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	manager, err := client.New(config, client.Options{})
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	gomega.Eventually(func() error { // the API server learns of rights a moment after they were given
+	gomega.Eventually(func() error { // permissions take effect a moment after they were granted
 		return manager.List(ctx, &corev1.SecretList{}, client.InNamespace(v1beta2.DefaultNamespace), client.Limit(1))
 	}).WithTimeout(30 * time.Second).Should(gomega.Succeed())
 	return config

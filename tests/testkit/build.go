@@ -15,7 +15,7 @@ import (
 
 var taken atomic.Int64
 
-// Unique makes a name that no other spec has. It is letters and dashes only, as names of modules must be.
+// Unique returns a name that no other spec has. It consists of letters and dashes only, as names of modules must.
 func Unique(prefix string) string {
 	n := taken.Add(1) - 1
 	suffix := []byte("aaa")
@@ -46,7 +46,7 @@ func OnChannel(channel string) KymaOption {
 // Unsynced keeps everything but modules out of the runtime, so that specs can share one.
 func Unsynced() KymaOption { return Labelled(v1beta2.LabelSync, "false") }
 
-// Local makes modules go into the hub itself.
+// Local installs the modules in the hub itself.
 func Local() KymaOption {
 	return func(kyma *v1beta2.Kyma) { kyma.Spec.Remote = new(bool) }
 }
@@ -68,7 +68,7 @@ func WithModule(name string, options ...ModuleOption) KymaOption {
 	return func(kyma *v1beta2.Kyma) { kyma.Spec.Modules = append(kyma.Spec.Modules, module) }
 }
 
-// FromChannel takes the module from another channel than the Kyma's.
+// FromChannel takes the module from a channel other than the Kyma's.
 func FromChannel(channel string) ModuleOption {
 	return func(module *v1beta2.Module) { module.Channel = channel }
 }
@@ -78,12 +78,12 @@ func AtVersion(version string) ModuleOption {
 	return func(module *v1beta2.Module) { module.Version = version }
 }
 
-// WithPolicy sets what happens to the default CR.
+// WithPolicy sets the policy for the default CR.
 func WithPolicy(policy v1beta2.CustomResourcePolicy) ModuleOption {
 	return func(module *v1beta2.Module) { module.CustomResourcePolicy = policy }
 }
 
-// NotManaged lets go of the module.
+// NotManaged makes the module unmanaged.
 func NotManaged() ModuleOption {
 	return func(module *v1beta2.Module) { module.Managed = new(bool) }
 }
@@ -116,7 +116,7 @@ func ModuleReleaseMeta(module string, offers ...string) *v1beta2.ModuleReleaseMe
 	return release
 }
 
-// ComponentName returns the OCM component that testkit publishes a module as.
+// ComponentName returns the name of the OCM component under which testkit publishes a module.
 func ComponentName(module string) string { return "kyma-project.io/module/" + module }
 
 // Manifest returns a stand-alone Manifest, which installs into the hub unless changes say otherwise.
@@ -131,7 +131,7 @@ func Manifest(name string, source v1beta2.ImageSpec, changes ...func(*v1beta2.Ma
 	return manifest
 }
 
-// Remote makes a stand-alone Manifest go to the runtime of an access Secret.
+// Remote makes a stand-alone Manifest install into the runtime of an access Secret.
 func Remote(kyma string) func(*v1beta2.Manifest) {
 	return func(manifest *v1beta2.Manifest) {
 		manifest.Spec.Remote = true
@@ -139,12 +139,12 @@ func Remote(kyma string) func(*v1beta2.Manifest) {
 	}
 }
 
-// WithResource returns a Manifest a default CR.
+// WithResource gives a Manifest a default CR.
 func WithResource(resource *unstructured.Unstructured) func(*v1beta2.Manifest) {
 	return func(manifest *v1beta2.Manifest) { manifest.Spec.Resource = resource }
 }
 
-// Raw returns a value as the API holds it where any is allowed.
+// Raw returns a value as the API holds it in fields that allow any value.
 func Raw(value any) runtime.RawExtension {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// request is what the spec that counts asks of one module.
+// request is what the effective spec requests for one module.
 type request struct {
 	channel, version string
 	unmanaged        bool
 }
 
-// requests returns what a Kyma asks for, by module. merged is false while the hub's part of it has not become part of what counts.
+// requests returns the requested modules of a Kyma. merged is false while the hub's part of it is not yet merged into the effective spec.
 func requests(kyma *v1beta2.Kyma) (modules map[string]request, merged bool) {
 	counts := module.SeenOf(&kyma.Spec)
 	if module.Synced(kyma) {
@@ -41,8 +41,8 @@ func requests(kyma *v1beta2.Kyma) (modules map[string]request, merged bool) {
 	return modules, true
 }
 
-// overclaims compares a status with the spec of the generation that it names, and returns as sentences where it says Ready of what that
-// spec does not ask for, or of what nothing shows to be there. A status of an earlier generation is compared with nothing.
+// overclaims compares a status with the spec of its observed generation. It returns a sentence for each part that is Ready although the
+// spec does not request it, or nothing shows that it exists. A status of an earlier generation is not compared.
 func overclaims(now subject) []string {
 	var found []string
 	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
@@ -69,7 +69,7 @@ func overclaims(now subject) []string {
 	return append(found, mismatches(asked, now.modules)...)
 }
 
-// mismatches returns where the modules of a Ready status are not those that are requested.
+// mismatches returns how the modules of a Ready status differ from the requested ones.
 func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []string {
 	var found []string
 	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
@@ -83,7 +83,7 @@ func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []stri
 			add("state is Ready, and nothing asks for module %s", entry.Name)
 		case unmanaged != want.unmanaged:
 			add("state is Ready, and module %s is %s, managed: %t is asked for", entry.Name, entry.State, !want.unmanaged)
-		case unmanaged, entry.Maintenance: // an upgrade that waits for its window is told by the entry
+		case unmanaged, entry.Maintenance: // the entry shows an upgrade that waits for its window
 		case want.version != "" && want.version != entry.Version:
 			add("state is Ready, and module %s has version %s, %s is asked for", entry.Name, entry.Version, want.version)
 		case want.version == "" && want.channel != entry.Channel:
@@ -96,25 +96,25 @@ func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []stri
 	return found
 }
 
-// claim is that a Kyma's status says Ready of a module by a generation of its Manifest.
+// claim records that a Kyma's status shows a module as Ready for a generation of its Manifest.
 type claim struct {
 	revision   uint64
-	text       string // whose it is, for users
+	text       string // the object, for messages
 	module     string
 	manifest   string
 	generation int64
 }
 
-// claims compares what Kymas say of modules with what their Manifests said before. Kymas and Manifests come by two streams; revisions
-// of the API server tell what was first.
+// claims compares the modules in Kyma statuses with earlier statuses of their Manifests. Kymas and Manifests arrive in two streams;
+// revisions of the API server show the order.
 type claims struct {
-	ready   map[string]map[int64]uint64 // by Manifest and generation: the revision at which its status first said Ready
+	ready   map[string]map[int64]uint64 // by Manifest and generation: the revision at which its status was first Ready
 	reached uint64                      // every Manifest was seen up to this revision
 	open    []claim
-	blind   bool // a stream lost events: what was said meanwhile is not known
+	blind   bool // a stream lost events: statuses in between are unknown
 }
 
-// heard takes note of a Manifest. One that is seen for the first time may have said for long what it says.
+// heard records the status of a Manifest. A Manifest that is seen for the first time may have had this status for long.
 func (c *claims) heard(manifest string, now subject, first bool) {
 	c.reached = max(c.reached, now.revision)
 	if now.state != v1beta2.StateReady || now.observed != now.generation {
@@ -135,7 +135,7 @@ func (c *claims) heard(manifest string, now subject, first bool) {
 	}
 }
 
-// made takes note of what a Kyma's status says now and did not say before.
+// made records the claims that are new in a Kyma's status.
 func (c *claims) made(text string, before, now subject) {
 	if c.blind {
 		return
@@ -154,7 +154,7 @@ func (c *claims) made(text string, before, now subject) {
 	}
 }
 
-// settle returns the claims that nothing bears out, as sentences, and forgets those that can be judged.
+// settle returns the unsupported claims, as sentences, and forgets all claims that can be judged.
 func (c *claims) settle() []string {
 	var found []string
 	c.open = slices.DeleteFunc(c.open, func(one claim) bool {
@@ -163,7 +163,7 @@ func (c *claims) settle() []string {
 			return true
 		}
 		if c.reached < one.revision {
-			return false // the Manifest may have said so, and its stream is late
+			return false // the Manifest may have been Ready, and its stream is late
 		}
 		found = append(found, fmt.Sprintf("%s: module %s is Ready by generation %d of Manifest %s, which never said so",
 			one.text, one.module, one.generation, one.manifest))

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// recorded is a history of statuses as the two streams of a Watch bring it. Each entry is written at the next revision.
+// recorded writes a history of statuses in the order in which the two streams of a Watch deliver it. Each entry gets the next revision.
 type recorded struct {
 	t        *testing.T
 	watch    *Watch
@@ -35,10 +35,10 @@ func (r *recorded) write(objects ...client.Object) {
 	}
 }
 
-// moment is when all that is written here was written.
+// moment is the time of everything that is written here.
 var moment = metav1.NewTime(time.Unix(1000, 0))
 
-// kymaAt returns a Kyma with one status; of what it asks for, seen was merged with what the runtime asks for.
+// kymaAt returns a Kyma with one status that requests the modules asked; seen are those that were merged with the runtime's request.
 func kymaAt(generation, observed int64, state v1beta2.State, asked, seen []v1beta2.Module, modules ...v1beta2.ModuleStatus) *v1beta2.Kyma {
 	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "alice", UID: "k", Generation: generation}}
 	kyma.Spec = v1beta2.KymaSpec{Channel: "regular", Modules: asked}
@@ -100,7 +100,7 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 		history func(*recorded)
 		want    string // part of the one violation; "" for none
 	}{
-		"a module that comes up, and one more after it": {func(r *recorded) {
+		"a module that becomes ready, and one more after it": {func(r *recorded) {
 			r.write(kymaAt(2, 1, ready, two, one, entry("a", "1.0.0", ready, 1)))
 			r.write(kymaAt(2, 2, processing, two, two, entry("a", "1.0.0", ready, 1), entry("b", "1.0.0", processing, 0)))
 			r.write(manifestAt("b", 1, 0, ""), manifestAt("b", 1, 1, ready, "h"))
@@ -110,13 +110,13 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 			r.write(kymaAt(2, 1, ready, two, one, entry("a", "1.0.0", ready, 1)))
 			r.write(kymaAt(2, 2, ready, two, one, entry("a", "1.0.0", ready, 1)))
 		}, "generation 2 was not merged"},
-		"a module of the spec that the status leaves out": {func(r *recorded) {
+		"a module of the spec that is missing in the status": {func(r *recorded) {
 			r.write(kymaAt(2, 2, ready, two, two, entry("a", "1.0.0", ready, 1)))
 		}, "module b is asked for and not in the status"},
-		"a module that nothing asks for any more, and that is still there": {func(r *recorded) {
+		"a module that is no longer requested, and still exists": {func(r *recorded) {
 			r.write(kymaAt(2, 2, ready, none, none, entry("a", "1.0.0", ready, 1)))
 		}, "nothing asks for module a"},
-		"another version than the one that is pinned": {func(r *recorded) {
+		"a version other than the pinned one": {func(r *recorded) {
 			r.write(kymaAt(2, 2, ready, pinned, pinned, entry("a", "1.0.0", ready, 1)))
 		}, "version 1.0.0, 2.0.0 is asked for"},
 		"the old version while the new one waits for its window": {func(r *recorded) {
@@ -124,12 +124,12 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 			waits.Maintenance = true
 			r.write(kymaAt(2, 2, ready, pinned, pinned, waits))
 		}, ""},
-		"another channel than the one that is asked for": {func(r *recorded) {
+		"a channel other than the requested one": {func(r *recorded) {
 			strays := entry("a", "1.0.0", ready, 1)
 			strays.Channel = "fast"
 			r.write(kymaAt(2, 2, ready, one, one, strays))
 		}, "follows channel fast, regular is asked for"},
-		"a module that is let go of and still called managed": {func(r *recorded) {
+		"an unmanaged module that is still reported as managed": {func(r *recorded) {
 			r.write(kymaAt(2, 2, ready, letGo, letGo, entry("a", "1.0.0", ready, 1)))
 		}, "module a is Ready, managed: false is asked for"},
 		"a module by a generation of its Manifest that was never Ready": {func(r *recorded) {
@@ -148,7 +148,7 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 		"a Manifest with an object that is not applied": {func(r *recorded) {
 			r.write(manifestAt("a", 2, 2, ready, "h", ""))
 		}, "ConfigMap default/a is not applied"},
-		"a condition that speaks of an earlier generation than the status": {func(r *recorded) {
+		"a condition for an earlier generation than the status": {func(r *recorded) {
 			stale := manifestAt("a", 2, 2, ready, "h")
 			stale.Status.Conditions[0].ObservedGeneration = 1
 			r.write(stale)
@@ -158,13 +158,13 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 			going.DeletionTimestamp = &moment
 			r.write(going)
 		}, "it is being deleted"},
-		"a label, which changes what counts, before anything was written of it": {func(r *recorded) {
+		"a label that changes the effective spec, before a status for it was written": {func(r *recorded) {
 			relabelled := kymaAt(1, 1, ready, one, one, entry("a", "1.0.0", ready, 1))
 			relabelled.Labels, relabelled.Status.LastSeen.Runtime = map[string]string{v1beta2.LabelSync: "false"}, nil
 			relabelled.Spec.Modules = two
 			r.write(relabelled)
 		}, ""},
-		"what upstream wrote": {func(r *recorded) {
+		"a status that upstream wrote": {func(r *recorded) {
 			theirs := kymaAt(2, 0, ready, two, none, entry("a", "1.0.0", ready, 7))
 			theirs.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionModules, Status: metav1.ConditionTrue}}
 			r.write(theirs)

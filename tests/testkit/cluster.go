@@ -28,17 +28,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// fieldOwner is who tests are to the API servers.
+// fieldOwner is the field manager of tests.
 const fieldOwner = client.FieldOwner("testkit")
 
-// Cluster is a control plane with a client of the administrator.
+// Cluster is a control plane with the administrator's client.
 type Cluster struct {
 	*localcluster.ControlPlane
 	// Client reads and writes directly, without a cache.
 	Client client.WithWatch
 }
 
-// Scheme knows our API and Kubernetes' own.
+// Scheme returns a scheme with our API and Kubernetes' own.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -72,7 +72,7 @@ func startHub(ctx context.Context, opts localcluster.Options) (*Cluster, error) 
 	return hub, nil
 }
 
-// installCRDs installs what `make manifests` generated and waits until it is established.
+// installCRDs installs the CRDs that `make manifests` generated and waits until they are established.
 func (c *Cluster) installCRDs(ctx context.Context) error {
 	root, err := localcluster.Root()
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Cluster) Create(objects ...client.Object) {
 	}
 }
 
-// Apply applies objects by server-side apply as testkit and takes fields from others.
+// Apply applies objects by server-side apply as testkit, and takes fields from other managers.
 func (c *Cluster) Apply(objects ...*unstructured.Unstructured) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
@@ -119,7 +119,7 @@ func (c *Cluster) Apply(objects ...*unstructured.Unstructured) {
 	}
 }
 
-// Delete asks for objects to be deleted; those that are gone already are fine.
+// Delete deletes objects; those that do not exist are ignored.
 func (c *Cluster) Delete(objects ...client.Object) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// contentNamespace holds what sample modules install. It exists everywhere, because a namespace that a module
-	// brings can only be deleted where a kube-controller-manager runs.
+	// contentNamespace is the namespace of sample modules' objects. It exists everywhere, because a namespace that a module brings can only be
+	// deleted where a kube-controller-manager runs.
 	contentNamespace = metav1.NamespaceDefault
 	// contentGroup is the API group of the custom resources of sample modules.
 	contentGroup = "testkit.kyma-project.io"
-	// VersionLabel tells on every object of a sample module which version of the module it came from.
+	// VersionLabel is on every object of a sample module and holds the version of the module.
 	VersionLabel = contentGroup + "/version"
 )
 
-// Content is what a version of a sample module consists of.
+// Content is the content of a version of a sample module.
 type Content struct {
-	// Objects that are installed.
+	// Objects to install.
 	Objects []*unstructured.Unstructured
 	// DefaultCR of the module; nil when it has none.
 	DefaultCR *unstructured.Unstructured
 	// Manager of the module; nil when it has none.
 	Manager *v1beta2.Manager
-	// Associated are the kinds that users make objects of with the module.
+	// Associated are the kinds of which users create objects with the module.
 	Associated []metav1.GroupVersionKind
 	// AsTar packs the objects into a tar archive, which makes the source an oci-dir.
 	AsTar bool
@@ -57,7 +57,7 @@ func (c Content) layer() component.Resource {
 	return RawManifest(c.YAML())
 }
 
-// ConfigMaps returns a module without workload: as many objects as asked for, ready when they exist.
+// ConfigMaps returns a module without workload: count objects, which are ready when they exist.
 func ConfigMaps(module, version string, count int) Content {
 	var content Content
 	for i := range count {
@@ -71,7 +71,7 @@ data: {version: %q}`, name, contentNamespace, version), version))
 	return content
 }
 
-// Deployment returns a module that is ready when its pods run, which takes a runtime with workloads.
+// Deployment returns a module that is ready when its pods run, which requires a runtime with workloads.
 func Deployment(module, version string) Content {
 	return Content{Objects: []*unstructured.Unstructured{
 		sample(fmt.Sprintf(`
@@ -82,7 +82,7 @@ metadata: {name: %s, namespace: %s}`, module, contentNamespace), version),
 	}}
 }
 
-// Operator returns a module with all that a real one has: a CRD, the operator that serves it, its rights, and a default CR.
+// Operator returns a module with all parts of a real one: a CRD, the operator that serves it, its permissions, and a default CR.
 func Operator(module, version string) Content {
 	kind := KindOf(module)
 	plural := strings.ToLower(kind) + "s"
@@ -114,7 +114,7 @@ subjects: [{kind: ServiceAccount, name: %[1]s, namespace: %[2]s}]`, module, cont
 	}}
 }
 
-// KindOf returns the kind of the custom resources of the module that Operator makes.
+// KindOf returns the kind of the custom resources of a module from Operator.
 func KindOf(module string) string {
 	var kind strings.Builder
 	for part := range strings.SplitSeq(module, "-") {

@@ -1,7 +1,7 @@
-// Package testkit answers one question: what does an integration suite stand on?
+// Package testkit provides the clusters, the registry and the helpers that integration suites use.
 //
-// One call starts it all, shared by the whole suite: a hub with our CRDs, runtimes, a registry, and a user who watches
-// every Kyma and Manifest from the first to the last spec and fails the suite when one breaks an invariant.
+// One call starts everything, shared by the whole suite: a hub with our CRDs, runtimes, a registry, and a watch that follows every Kyma and
+// Manifest from the first to the last spec and fails the suite when one breaks an invariant.
 //
 //	var env *testkit.Env
 //
@@ -17,9 +17,8 @@
 //		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
 //	})
 //
-// Helpers that talk to a cluster fail the spec by Gomega; what Eventually polls returns errors instead. Objects of
-// different specs live side by side, so specs take names from Unique.
+// Helpers that call a cluster fail the spec through Gomega; functions that Eventually polls return errors instead. Objects of different
+// specs exist side by side, so specs take names from Unique.
 //
-// What it refuses to do: start the manager (suites do, with the settings they test), clean up between specs, and stand
-// in for anything with a fake.
+// It does not start the manager (suites do, with the settings that they test), clean up between specs, or replace anything with a fake.
 package testkit

@@ -9,10 +9,10 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// TellFailures repeats this many failures, of each this many lines, and of each line this many characters.
+// TellFailures repeats this many failures, this many lines of each, and this many characters of each line.
 const failuresTold, linesTold, columnsTold = 3, 8, 300
 
-// TellFailures repeats what failed in a suite, and why, for a user who sees only the last lines of a long output. It is for
+// TellFailures repeats the failures of a suite and their causes, for a user who sees only the last lines of a long output. It is for
 // ReportAfterSuite.
 func TellFailures(report types.Report) {
 	_, _ = fmt.Fprint(os.Stdout, failuresOf(report))

@@ -28,17 +28,17 @@ const (
 	mediaTypeChartConfig = "application/vnd.cncf.helm.config.v1+json"
 )
 
-// Files are what a chart, a kustomization or a bundle consists of, by path.
+// Files are the files of a chart, a kustomization or a bundle, by path.
 type Files map[string]string
 
-// Chart returns a Helm chart as it is packaged: one folder, with these files beside its Chart.yaml.
+// Chart returns a Helm chart in its packaged form: one folder, with these files beside its Chart.yaml.
 func Chart(name, version string, files Files) Files {
 	chart := files.Below(name)
 	chart[name+"/Chart.yaml"] = fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version)
 	return chart
 }
 
-// Below puts the files into a folder.
+// Below moves the files into a folder.
 func (f Files) Below(folder string) Files {
 	moved := Files{}
 	for name, data := range f {
@@ -47,7 +47,7 @@ func (f Files) Below(folder string) Files {
 	return moved
 }
 
-// Tar returns the files as an archive, always the same for the same files.
+// Tar returns the files as an archive, reproducibly.
 func (f Files) Tar() []byte {
 	var files []content.File
 	for name, data := range f {
@@ -70,7 +70,7 @@ func (f Files) Gzip() []byte {
 	return out.Bytes()
 }
 
-// PushImage pushes an image of these layers under a tag, which moves when it is there already, and returns its digest.
+// PushImage pushes an image of these layers under a tag, which moves when it exists already, and returns its digest.
 func (e *Env) PushImage(repository, tag string, layers ...Files) string {
 	ginkgo.GinkgoHelper()
 	pushed := make([]blob, 0, len(layers))
@@ -124,7 +124,7 @@ func (e *Env) push(repository, tag string, config blob, layers ...blob) string {
 	return manifest.Digest.String()
 }
 
-// Rendered is a resource of a component whose label says how it is rendered.
+// Rendered is a resource of a component with a label that determines how it is rendered.
 type Rendered struct {
 	Name, Renderer string
 	Data           []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// violations compares two successive versions of an object and returns, as sentences, what must never be. The earlier
-// one is empty for an object that was not seen before.
+// violations compares two successive versions of an object and returns the broken invariants, as sentences. The earlier version is empty
+// for an object that was not seen before.
 func violations(before, now subject) []string {
 	if now.foreign() {
 		return nil
@@ -32,7 +32,7 @@ func violations(before, now subject) []string {
 	return append(found, lies(now)...)
 }
 
-// foreign reports whether upstream wrote the status: it has conditions, no Ready among them, and names no generation, as ours always does.
+// foreign reports whether upstream wrote the status: it has conditions, but no Ready, and no observed generation, which ours always has.
 func (s subject) foreign() bool {
 	return s.observed == 0 && len(s.conditions) > 0 && conditions.Find(s.conditions, v1beta2.ConditionReady) == nil
 }
@@ -55,7 +55,7 @@ func lies(now subject) []string {
 		if ready {
 			found = append(found, fmt.Sprintf("state is %s and condition Ready is %s", now.state, metav1.ConditionTrue))
 		}
-	case v1beta2.StateWarning, v1beta2.StateUnmanaged: // what runs may be ready
+	case v1beta2.StateWarning, v1beta2.StateUnmanaged: // running modules may be ready
 	}
 	return found
 }

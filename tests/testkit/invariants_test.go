@@ -29,7 +29,7 @@ func TestViolations(t *testing.T) {
 			state: v1beta2.StateReady, conditions: ready(metav1.ConditionTrue, then), modules: module(v1beta2.StateUnmanaged)}},
 		"Ready without the condition is a lie": {now: subject{
 			state: v1beta2.StateReady}, want: "condition Ready is not True"},
-		"what upstream wrote is not ours to judge": {now: subject{
+		"a status that upstream wrote is not judged": {now: subject{
 			state: v1beta2.StateReady, conditions: []metav1.Condition{{Type: v1beta2.ConditionResources}, {Type: v1beta2.ConditionInstallation}}}},
 		"Ready with a module that is processing is a lie": {now: subject{
 			state: v1beta2.StateReady, conditions: ready(metav1.ConditionTrue, then), modules: module(v1beta2.StateProcessing)},
@@ -38,16 +38,16 @@ func TestViolations(t *testing.T) {
 			state: v1beta2.StateError, conditions: ready(metav1.ConditionTrue, then)}, want: "state is Error and condition Ready is True"},
 		"a status of a future generation is refused": {now: subject{
 			generation: 1, observed: 2}, want: "generation 2 of an object at generation 1"},
-		"a status that goes back is refused": {
+		"a status that goes back to an earlier generation is refused": {
 			before: subject{generation: 3, observed: 3}, now: subject{generation: 3, observed: 2}, want: "now speaks of 2"},
-		"a status whose generation a definition without that field drops is not ours to judge": {
+		"a status whose generation is dropped by a definition without that field is not judged": {
 			before: subject{generation: 3, observed: 3}, now: subject{generation: 3}},
 		"a transition time that moves with the status is fine": {
 			before: subject{conditions: ready(metav1.ConditionFalse, then)}, now: subject{conditions: ready(metav1.ConditionTrue, later)}},
 		"a transition time that moves without the status is refused": {
 			before: subject{conditions: ready(metav1.ConditionFalse, then)}, now: subject{conditions: ready(metav1.ConditionFalse, later)},
 			want: "lastTransitionTime moved"},
-		"what pkg/conditions refuses is passed on": {now: subject{
+		"findings of pkg/conditions are passed on": {now: subject{
 			conditions: []metav1.Condition{{Type: "Ready", Status: "Maybe", Reason: "Because", LastTransitionTime: then}}}, want: "Maybe"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,9 +94,9 @@ func TestInvariants_WhatCrossedOnItsWayIsNoFault(t *testing.T) {
 		{"a Secret that came a moment after its Kyma", []subject{secret}, time.Second, 0},
 		{"a template that came a moment after its release", []subject{template}, time.Second, 0},
 		{"one after the other", []subject{secret, template}, time.Second, 0},
-		{"a Secret that was missed for longer", []subject{secret}, crossing, 1},
-		{"something else that was over at once", []subject{away}, time.Millisecond, 1},
-		{"something else while it was missed", []subject{secret, away}, time.Second, 1},
+		{"a Secret that was missing for longer", []subject{secret}, crossing, 1},
+		{"another error that was over at once", []subject{away}, time.Millisecond, 1},
+		{"another error while it was missing", []subject{secret, away}, time.Second, 1},
 	} {
 		s := sighting{at: begun, text: c.name, missing: c.errors[0].misses()}
 		for _, now := range append(c.errors[1:], subject{state: v1beta2.StateReady}) {

@@ -14,10 +14,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// insistent is for an object that a manager writes meanwhile.
+// insistent is for an object that a manager writes at the same time.
 var insistent = wait.Backoff{Steps: 20, Duration: 10 * time.Millisecond, Factor: 1.3, Jitter: 0.2}
 
-// Edit changes an object as it is now, as often as another user is faster, and leaves the result in object.
+// Edit changes the current object, retries on conflict, and leaves the result in object.
 func Edit[T client.Object](c *Cluster, object T, change func(T)) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
@@ -32,7 +32,7 @@ func Edit[T client.Object](c *Cluster, object T, change func(T)) {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred(), describe(object))
 }
 
-// Live is for Eventually: the object as it is now.
+// Live is for Eventually: it returns the current object.
 func Live[T client.Object](c *Cluster, object T) func() (T, error) {
 	return func() (T, error) {
 		ctx, cancel := background()
@@ -45,7 +45,7 @@ func Live[T client.Object](c *Cluster, object T) func() (T, error) {
 	}
 }
 
-// Gone is for Eventually: whether the object no longer exists.
+// Gone is for Eventually: it reports whether the object no longer exists.
 func Gone(c *Cluster, object client.Object) func() (bool, error) {
 	return func() (bool, error) {
 		_, err := Live(c, object)()
@@ -53,7 +53,7 @@ func Gone(c *Cluster, object client.Object) func() (bool, error) {
 	}
 }
 
-// ManifestOf is for Eventually: the Manifest of a Kyma's module. It fails while there is none or more than one.
+// ManifestOf is for Eventually: it returns the Manifest of a Kyma's module. It fails while there is none or more than one.
 func (e *Env) ManifestOf(kyma, module string) func() (*v1beta2.Manifest, error) {
 	return func() (*v1beta2.Manifest, error) {
 		ctx, cancel := background()

@@ -12,7 +12,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// Log is a logger that passes everything on and remembers errors.
+// Log is a logger that passes everything on and records errors.
 type Log struct {
 	out io.Writer
 
@@ -22,16 +22,16 @@ type Log struct {
 	errors []string
 }
 
-// NewLog passes on to out, such as GinkgoWriter, which shows it for specs that failed.
+// NewLog returns a Log that writes to out, such as GinkgoWriter, which shows its content for failed specs.
 func NewLog(out io.Writer) *Log { return &Log{out: out} }
 
-// Logger returns what to give to a manager.
+// Logger returns the logger for a manager.
 func (l *Log) Logger() logr.Logger {
 	formatter := funcr.NewFormatter(funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"})
 	return logr.New(&logSink{Formatter: formatter, log: l})
 }
 
-// Errors returns the error lines so far. That the last events of a manager that was ended did not get through is none.
+// Errors returns the error lines so far, except for last events that a stopped manager could not write.
 func (l *Log) Errors() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *Log) Count() int {
 	return l.lines
 }
 
-// Times returns how often a logger said something: name and message as they stand in the log.
+// Times returns how often a logger logged a message, given its name and the message as they appear in the log.
 func (l *Log) Times(name, message string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Log) write(level, prefix, args string, isError bool) {
 	if isError {
 		l.errors = append(l.errors, line)
 	}
-	_, _ = fmt.Fprintln(l.out, line) // a log that cannot be written has nowhere to say so
+	_, _ = fmt.Fprintln(l.out, line) // there is no other place to report a failed write
 }
 
 func (l *Log) count(name, message string) {
@@ -80,7 +80,7 @@ type logSink struct {
 	log *Log
 }
 
-// Enabled is true for what users turn on when they look for a fault, and false for client-go's details.
+// Enabled is true for the level that users turn on to find a fault, and false for client-go's details.
 func (s *logSink) Enabled(level int) bool { return level <= 1 }
 
 // Info logs a line.
@@ -90,7 +90,7 @@ func (s *logSink) Info(level int, message string, pairs ...any) {
 	s.log.write("INFO ", prefix, args, false)
 }
 
-// Error logs a line and remembers it.
+// Error logs a line and records it.
 func (s *logSink) Error(err error, message string, pairs ...any) {
 	prefix, args := s.FormatError(err, message, pairs)
 	s.log.write("ERROR", prefix, args, true)

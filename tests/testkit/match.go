@@ -15,8 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// HaveState matches a Kyma or Manifest whose status is in that state and speaks of the current spec, or a module of a
-// Kyma's status.
+// HaveState matches a Kyma or Manifest whose status is in that state and is for the current spec, or a module of a Kyma's status.
 func HaveState(state v1beta2.State) types.GomegaMatcher {
 	return expect(fmt.Sprintf("state %s", state), func(s subject) bool { return s.current() && s.state == state })
 }
@@ -26,8 +25,7 @@ func HaveVersion(version string) types.GomegaMatcher {
 	return expect("version "+version, func(s subject) bool { return s.version == version })
 }
 
-// HaveCondition matches a Kyma or Manifest with such a condition whose status speaks of the current spec. An empty reason
-// stands for any.
+// HaveCondition matches a Kyma or Manifest with such a condition whose status is for the current spec. An empty reason matches any.
 func HaveCondition(kind string, status metav1.ConditionStatus, reason string) types.GomegaMatcher {
 	return expect(fmt.Sprintf("condition %s=%s (%s)", kind, status, reason), func(s subject) bool {
 		cond := conditions.Find(s.conditions, kind)
@@ -35,7 +33,7 @@ func HaveCondition(kind string, status metav1.ConditionStatus, reason string) ty
 	})
 }
 
-// HaveModule matches a Kyma whose status speaks of the current spec and has that module, which satisfies all matchers.
+// HaveModule matches a Kyma whose status is for the current spec and has that module, which satisfies all matchers.
 func HaveModule(name string, matchers ...types.GomegaMatcher) types.GomegaMatcher {
 	all := gomega.And(matchers...)
 	return expectError(fmt.Sprintf("module %s", name), func(s subject) (bool, error) {
@@ -48,7 +46,7 @@ func HaveModule(name string, matchers ...types.GomegaMatcher) types.GomegaMatche
 	})
 }
 
-// HaveNoModule matches a Kyma whose status speaks of the current spec and does not have that module.
+// HaveNoModule matches a Kyma whose status is for the current spec and does not have that module.
 func HaveNoModule(name string) types.GomegaMatcher {
 	return expect("no module "+name, func(s subject) bool {
 		for _, module := range s.modules {
@@ -60,7 +58,7 @@ func HaveNoModule(name string) types.GomegaMatcher {
 	})
 }
 
-// subject is what the matchers need to know of what they are given.
+// subject is the part of an object that the matchers use.
 type subject struct {
 	revision             uint64 // set by Watch only
 	generation, observed int64
@@ -73,13 +71,13 @@ type subject struct {
 	deleted              bool
 }
 
-// says whether a status was written since: not only the spec, or what an object is labelled with.
+// says reports whether a status was written since, and not only the spec or the labels.
 func (s subject) says(before subject) bool {
 	return s.state != before.state || s.observed != before.observed || !equality.Semantic.DeepEqual(s.conditions, before.conditions) ||
 		!equality.Semantic.DeepEqual(s.modules, before.modules) || !slices.Equal(s.planned, before.planned)
 }
 
-// current reports whether the status speaks of the current spec.
+// current reports whether the status is for the current spec.
 func (s subject) current() bool { return s.observed == s.generation }
 
 func subjectOf(actual any) (subject, error) {
@@ -99,7 +97,7 @@ func subjectOf(actual any) (subject, error) {
 	return subject{}, fmt.Errorf("a *Kyma, a *Manifest or a ModuleStatus is expected, not %T", actual)
 }
 
-// plannedOf returns the objects that a Manifest's inventory names and that are not applied, or not gone yet.
+// plannedOf returns the objects in a Manifest's inventory that are not applied, or not gone yet.
 func plannedOf(manifest *v1beta2.Manifest) []string {
 	var planned []string
 	for i := range manifest.Status.Synced {
@@ -110,7 +108,7 @@ func plannedOf(manifest *v1beta2.Manifest) []string {
 	return planned
 }
 
-// String returns what a user needs to see why a matcher failed.
+// String returns the details that explain why a matcher failed.
 func (s subject) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "state %q, observed generation %d of %d", s.state, s.observed, s.generation)
@@ -139,19 +137,19 @@ func expectError(what string, holds func(subject) (bool, error)) types.GomegaMat
 	return described{GomegaMatcher: matcher, what: what, last: &last}
 }
 
-// described says in failure messages what was expected and what there is, instead of a dump of the object.
+// described makes failure messages state the expected and the actual values, instead of a dump of the object.
 type described struct {
 	types.GomegaMatcher
 	what string
 	last *subject
 }
 
-// FailureMessage is Gomega's.
+// FailureMessage implements Gomega's interface.
 func (d described) FailureMessage(any) string {
 	return fmt.Sprintf("expected %s, but there is %s", d.what, d.last)
 }
 
-// NegatedFailureMessage is Gomega's.
+// NegatedFailureMessage implements Gomega's interface.
 func (d described) NegatedFailureMessage(any) string {
 	return fmt.Sprintf("expected anything but %s, but there is %s", d.what, d.last)
 }

@@ -19,7 +19,7 @@ const rawManifest = "raw-manifest"
 type Published struct {
 	// Digest of the component version's manifest in the registry.
 	Digest string
-	// Source of the raw manifest, as a Manifest names it.
+	// Source of the raw manifest, as a Manifest refers to it.
 	Source v1beta2.ImageSpec
 }
 
@@ -33,13 +33,13 @@ func RawManifestDir(data []byte) component.Resource {
 	return RawManifestTar(component.Tar("manifest.yaml", data))
 }
 
-// RawManifestTar returns a layer that is any tar archive, such as one that must be refused.
+// RawManifestTar returns a layer that is an arbitrary tar archive, such as one that must be refused.
 func RawManifestTar(archive []byte) component.Resource {
 	return component.Resource{Name: rawManifest, MediaType: component.MediaTypeTar, Data: archive}
 }
 
-// Publish pushes a component version. What is there already under that version is replaced, so that specs can publish
-// something broken and then something better.
+// Publish pushes a component version. An existing one of that version is replaced, so that specs can publish something broken and then
+// something better.
 func (e *Env) Publish(name, version string, layers ...component.Resource) Published {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
@@ -81,7 +81,7 @@ func (e *Env) Offer(module, version string, content Content, channels ...string)
 	return published
 }
 
-// Point makes channels of a module offer a version; the ModuleReleaseMeta is created when there is none.
+// Point makes channels of a module offer a version; the ModuleReleaseMeta is created if it does not exist.
 func (e *Env) Point(module, version string, channels ...string) {
 	ginkgo.GinkgoHelper()
 	if len(channels) == 0 {

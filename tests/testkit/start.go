@@ -21,44 +21,43 @@ import (
 const (
 	// patience bounds every single step. It is long because test machines are small and shared.
 	patience = time.Minute
-	// startPatience bounds the start of everything, the first build of the programs included.
+	// startPatience bounds the start of everything, including the first build of the programs.
 	startPatience = 20 * time.Minute
-	// logsVariable names a folder that keeps the logs of API servers and the rest for reading after a failure.
+	// logsVariable names a folder for the logs of API servers and other programs, for analysis after a failure.
 	logsVariable = "TESTKIT_LOGS"
 )
 
-// Options says what a suite stands on.
+// Options configure the environment of a suite.
 type Options struct {
-	// Runtimes is how many there are beside the hub.
+	// Runtimes is the number of runtimes besides the hub.
 	Runtimes int
-	// Workloads makes Deployments in runtimes become Available, deleted namespaces go and owners be followed. Without
-	// it runtimes are only API servers, which start faster: content must then not include Namespaces, whose deletion
-	// would never end.
+	// Workloads makes Deployments in runtimes become Available, deletes namespaces completely and collects garbage. Without it runtimes are
+	// only API servers, which start faster: content must then not include Namespaces, whose deletion would never end.
 	Workloads bool
-	// HubWorkloads does the same for the hub, for local Kymas and for what Kubernetes deletes with its owner.
+	// HubWorkloads does the same for the hub, for local Kymas and for objects that Kubernetes deletes with their owner.
 	HubWorkloads bool
 	// Quiet leaves the loggers of controller-runtime and client-go alone; otherwise they write to Env.Log.
 	Quiet bool
 }
 
-// Env is what a suite stands on.
+// Env is the environment of a suite.
 type Env struct {
 	// Hub has our CRDs and namespace kcp-system.
 	Hub *Cluster
-	// Runtimes are as many as Options asked for.
+	// Runtimes are those that Options requested.
 	Runtimes []*Cluster
 	// Registry is empty at first; Publish and Offer fill it.
 	Registry *localcluster.Registry
-	// Mapping is how Publish makes repositories of the names of components; empty means as usual.
+	// Mapping determines how Publish maps component names to repositories; empty means the default.
 	Mapping descriptor.Mapping
-	// Log records what a manager logs that is given Log.Logger(), and what controller-runtime and client-go log.
+	// Log records the log of a manager that uses Log.Logger(), and that of controller-runtime and client-go.
 	Log *Log
 	// Watch follows every Kyma and Manifest.
 	Watch *Watch
 }
 
-// Start starts everything for a suite, inside BeforeSuite. What it started ends with the suite, which fails when an
-// invariant was violated in the meantime.
+// Start starts everything for a suite, inside BeforeSuite. Everything ends with the suite, which fails when an invariant was violated in
+// the meantime.
 func Start(opts Options) *Env {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
@@ -66,7 +65,7 @@ func Start(opts Options) *Env {
 	env, err := Launch(ctx, opts)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	ginkgo.DeferCleanup(func() {
-		caughtUp := env.Watch.CatchUp() // else what was said last is not judged
+		caughtUp := env.Watch.CatchUp() // otherwise the last statuses are not judged
 		broken := env.Watch.Violations()
 		gomega.Expect(errors.Join(caughtUp, env.Stop())).To(gomega.Succeed())
 		gomega.Expect(broken).To(gomega.BeEmpty(), "invariants that were violated while the suite ran")
@@ -74,7 +73,7 @@ func Start(opts Options) *Env {
 	return env
 }
 
-// Launch is Start for those who are not a Ginkgo suite, such as benches; they call Stop themselves.
+// Launch is Start for callers other than a Ginkgo suite, such as benchmarks; they call Stop themselves.
 func Launch(ctx context.Context, opts Options) (*Env, error) {
 	assets, err := localcluster.Assets(ctx)
 	if err != nil {
@@ -127,12 +126,11 @@ func (e *Env) Stop() error {
 	return err
 }
 
-// FaultFree declares that the running spec meets no faults: it fails when a Kyma or Manifest turns to state Error before
-// the spec has ended, or when an error is logged. What was there before it was called is not the spec's: an earlier one's Kyma may follow
-// its Manifest late.
+// FaultFree declares that the running spec meets no faults: it fails when a Kyma or Manifest turns to state Error before the spec has
+// ended, or when an error is logged. Objects from before the call do not count: an earlier spec's Kyma may follow its Manifest late.
 func (e *Env) FaultFree() {
 	ginkgo.GinkgoHelper()
-	gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed()) // with what the spec before caused
+	gomega.Expect(e.Watch.CatchUp()).To(gomega.Succeed()) // with the effects of the previous spec
 	turned, lines := e.Watch.errorsOfOthers(), len(e.Log.Errors())
 	ginkgo.DeferCleanup(func() {
 		ginkgo.GinkgoHelper()

@@ -20,7 +20,7 @@ func TestTestkit(t *testing.T) {
 	RunSpecs(t, "testkit")
 }
 
-// Launch instead of Start, which would rightly fail this suite: it violates invariants to see that they are noticed.
+// This uses Launch instead of Start, which would rightly fail this suite: the suite violates invariants to check that they are noticed.
 var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
 	env, err = testkit.Launch(ctx, testkit.Options{Runtimes: 1, Workloads: true})

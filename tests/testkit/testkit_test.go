@@ -20,8 +20,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-var _ = Describe("what a suite stands on", func() {
-	It("accepts what the builders build", func() {
+var _ = Describe("the environment of a suite", func() {
+	It("accepts the objects of the builders", func() {
 		module := testkit.Unique("redis")
 		env.Hub.Create(
 			testkit.Kyma(testkit.Unique("plain")),
@@ -82,7 +82,7 @@ var _ = Describe("what a suite stands on", func() {
 		Expect(config.Host).NotTo(Equal(env.Hub.Config.Host))
 	})
 
-	It("gives the manager the rights of its ServiceAccount and no more", func(ctx context.Context) {
+	It("gives the manager the permissions of its ServiceAccount and no more", func(ctx context.Context) {
 		config := env.ManagerConfig("config/default")
 		manager, err := client.New(config, client.Options{Scheme: testkit.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
@@ -105,7 +105,7 @@ var _ = Describe("what a suite stands on", func() {
 })
 
 var _ = Describe("watching and matching", func() {
-	It("matches a status that speaks of the current spec and no other", func(ctx context.Context) {
+	It("matches a status for the current spec and no other", func(ctx context.Context) {
 		kyma := testkit.Kyma(testkit.Unique("alice"), testkit.WithModule("redis"))
 		env.Hub.Create(kyma)
 		Consistently(testkit.Live(env.Hub, kyma)).WithTimeout(200 * time.Millisecond).ShouldNot(testkit.HaveState(v1beta2.StateReady))
@@ -122,7 +122,7 @@ var _ = Describe("watching and matching", func() {
 		Expect(kyma).NotTo(testkit.HaveModule("redis"))
 	})
 
-	It("says what there is when a matcher fails", func(ctx context.Context) {
+	It("shows the actual values when a matcher fails", func(ctx context.Context) {
 		kyma := testkit.Kyma(testkit.Unique("alice"), testkit.WithModule("redis"))
 		env.Hub.Create(kyma)
 		setStatus(ctx, kyma, v1beta2.StateProcessing, metav1.ConditionFalse)
@@ -134,7 +134,7 @@ var _ = Describe("watching and matching", func() {
 		Expect(err).To(HaveOccurred())
 	})
 
-	It("sees a lie that lasted for a moment", func(ctx context.Context) {
+	It("sees a false status that lasted for a moment", func(ctx context.Context) {
 		kyma := testkit.Kyma(testkit.Unique("liar"), testkit.WithModule("redis"))
 		kyma.Labels = map[string]string{v1beta2.LabelSync: "false"} // nothing has to be merged before it is Ready
 		env.Hub.Create(kyma)
@@ -157,7 +157,7 @@ var _ = Describe("watching and matching", func() {
 		Expect(env.Watch.Errors()[before:]).To(HaveLen(2))
 	})
 
-	It("remembers errors that were logged, and nothing else", func() {
+	It("records errors that were logged, and nothing else", func() {
 		var out strings.Builder
 		log := testkit.NewLog(&out)
 		logger := log.Logger().WithName("manager").WithValues("kyma", "alice")
@@ -173,7 +173,7 @@ var _ = Describe("watching and matching", func() {
 		late := testkit.Kyma(testkit.Unique("late"))
 		env.Hub.Create(late)
 		env.FaultFree()
-		setStatus(ctx, late, v1beta2.StateError, metav1.ConditionFalse) // of an earlier spec
+		setStatus(ctx, late, v1beta2.StateError, metav1.ConditionFalse) // from an earlier spec
 		env.Hub.Create(testkit.Kyma(testkit.Unique("calm")))
 	})
 })

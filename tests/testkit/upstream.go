@@ -23,22 +23,22 @@ type UpstreamModule struct {
 	Published     Published
 }
 
-// Upstream is what the public lifecycle-manager 1.21 leaves of one Kyma: on the hub and in its runtime, each object by the manager of
-// fields that it has there. Times and texts are as it writes them.
+// Upstream writes what the public lifecycle-manager 1.21 leaves of one Kyma, on the hub and in its runtime, each object with its original
+// field manager. Times and texts are as it writes them.
 type Upstream struct {
 	Hub, Runtime *Cluster
 	Kyma         *v1beta2.Kyma
 	Modules      []UpstreamModule
 }
 
-// Leave writes everything: the runtime first, because the hub's objects tell that it is done.
+// Leave writes everything: the runtime first, because the hub's objects state that it is done.
 func (u *Upstream) Leave() {
 	ginkgo.GinkgoHelper()
 	u.leaveRuntime()
 	u.leaveHub()
 }
 
-// ManifestName is upstream's.
+// ManifestName returns the name that upstream gives a module's Manifest.
 func (u *Upstream) ManifestName(module UpstreamModule) string {
 	component := ComponentName(module.Name)
 	hash := fnv.New32()
@@ -168,7 +168,7 @@ func upstreamCondition(kind, message string) map[string]any {
 	}
 }
 
-// bare returns an object with nothing but its name.
+// bare returns an object with nothing except its identity.
 func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(apiVersion)
@@ -178,7 +178,7 @@ func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 	return object
 }
 
-// applyAs applies objects by server-side apply as a manager of fields.
+// applyAs applies objects by server-side apply as a field manager.
 func applyAs(cluster *Cluster, manager string, objects ...*unstructured.Unstructured) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
@@ -190,7 +190,7 @@ func applyAs(cluster *Cluster, manager string, objects ...*unstructured.Unstruct
 	}
 }
 
-// applyStatusAs does the same with the status.
+// applyStatusAs does the same for the status.
 func applyStatusAs(cluster *Cluster, manager string, object *unstructured.Unstructured) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()

@@ -38,8 +38,8 @@ func (e *Env) AddRuntime(name string) *Cluster {
 	return cluster
 }
 
-// SecondRuntime returns one of the suite's, with workloads, that the first spec starts that needs a second: most processes run none of
-// those.
+// SecondRuntime returns the suite's second runtime, with workloads. The first spec that needs it starts it, because most processes run no
+// such spec.
 func (e *Env) SecondRuntime() *Cluster {
 	ginkgo.GinkgoHelper()
 	if len(e.Runtimes) == 1 {
@@ -59,7 +59,7 @@ func startRuntime(name string) *Cluster {
 	return cluster
 }
 
-// abandon deletes the Kymas that lead to a runtime which is about to end: later specs are not to see them fail.
+// abandon deletes the Kymas of a runtime that is about to end, so that later specs do not see them fail.
 func (e *Env) abandon(cluster *Cluster) {
 	ginkgo.GinkgoHelper()
 	ctx, cancel := background()
@@ -113,7 +113,7 @@ func (u *Upstream) leaveDefinition(plural string) {
 		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
 		kind := &metav1.PartialObjectMetadataList{}
 		kind.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(name + "List"))
-		gomega.Eventually(func() error { // discovery tells of it a moment later
+		gomega.Eventually(func() error { // discovery lists it a moment later
 			ctx, cancel := background()
 			defer cancel()
 			return u.Runtime.Client.List(ctx, kind, client.Limit(1))
@@ -153,7 +153,7 @@ func (u *Upstream) RuntimeKyma() *v1beta2.Kyma {
 // leaveCopy copies an object of the hub into the catalog of the runtime.
 func (u *Upstream) leaveCopy(module UpstreamModule, object client.Object, kind string) {
 	ginkgo.GinkgoHelper()
-	if template, ok := object.(*v1beta2.ModuleTemplate); ok { // which upstream requires to have one
+	if template, ok := object.(*v1beta2.ModuleTemplate); ok { // upstream requires a descriptor
 		Edit(u.Hub, template, func(t *v1beta2.ModuleTemplate) { t.Spec.Descriptor.Raw = []byte("{}") })
 	}
 	live, err := Live(u.Hub, object)()
@@ -193,7 +193,7 @@ func (u *Upstream) leaveModule(module UpstreamModule) {
 	}).Should(gomega.Succeed())
 }
 
-// dressed returns a module's object with what upstream adds.
+// dressed returns a module's object with the metadata that upstream adds.
 func dressed(object *unstructured.Unstructured, component, owner string) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	labels, annotations := made.GetLabels(), made.GetAnnotations()
@@ -211,7 +211,7 @@ func dressed(object *unstructured.Unstructured, component, owner string) *unstru
 	return made
 }
 
-// upstreamWebhook is upstream's watcher in a runtime, but for its NetworkPolicies.
+// upstreamWebhook is upstream's watcher in a runtime, except for its NetworkPolicies.
 const upstreamWebhook = `apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
 metadata: {name: skr-webhook-priority}
@@ -272,7 +272,7 @@ webhooks:
   rules: [{apiGroups: [operator.kyma-project.io], apiVersions: ["*"], operations: [CREATE, UPDATE, DELETE], resources: [kymas]}]
 `
 
-// UpstreamWebhook returns the objects of upstream's watcher in a runtime, by their names there: what a migration removes.
+// UpstreamWebhook returns the objects of upstream's watcher in a runtime, with their names there; a migration removes them.
 func UpstreamWebhook() []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
 	objects, err := decode([]byte(upstreamWebhook))

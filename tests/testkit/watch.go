@@ -21,8 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// Watch follows every Kyma and Manifest of the hub, event by event, so that a status that was wrong for a moment is seen
-// too.
+// Watch follows every Kyma and Manifest of the hub, event by event, so that a status that was wrong only for a moment is seen too.
 type Watch struct {
 	client client.WithWatch
 	out    io.Writer
@@ -36,21 +35,21 @@ type Watch struct {
 	claims     claims
 }
 
-// sighting is that an object turned to state Error.
+// sighting records that an object turned to state Error.
 type sighting struct {
 	uid  types.UID
 	at   time.Time
 	text string
-	// missing says that nothing else was told as its cause than something that was on its way; crossed that it was over at once. Such an error
-	// is none of the manager's.
+	// missing means that its only reported cause is an object that was still on its way; crossed, that the error was over at once. Such an
+	// error is not the manager's.
 	missing, crossed bool
 }
 
-// crossing is how long something may be missing that was made together with what needs it: the two come to a manager by streams of their
-// own, and a busy machine has one of them wait.
+// crossing is how long an object may be missing that was created together with one that needs it: the manager receives them in separate
+// streams, and on a busy machine one of them lags.
 const crossing = 2 * time.Second
 
-// next takes note of what happened to an object in error, until it is not in error any more.
+// next records the further statuses of an object in error, until it is no longer in error.
 func (s *sighting) next(now subject, at time.Time) {
 	switch {
 	case now.state == v1beta2.StateError:
@@ -60,7 +59,7 @@ func (s *sighting) next(now subject, at time.Time) {
 	}
 }
 
-// misses reports whether an access Secret or a template is told to be missing, by an object itself or by its modules.
+// misses reports whether the object itself or its modules report a missing access Secret or template.
 func (s subject) misses() bool {
 	ready := conditions.Find(s.conditions, v1beta2.ConditionReady)
 	if ready == nil {
@@ -73,7 +72,7 @@ func (s subject) misses() bool {
 	return strings.Contains(told, v1beta2.ReasonAccessSecretNotFound) || strings.Contains(told, v1beta2.ReasonTemplateNotFound)
 }
 
-// follow starts watching until stop; when it returns, no later event is missed.
+// follow starts watching until stop; once it returns, no later event is missed.
 func follow(ctx context.Context, hub client.WithWatch, out io.Writer) (*Watch, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &Watch{client: hub, out: out, cancel: cancel, last: map[types.UID]subject{}}
@@ -96,14 +95,15 @@ func (w *Watch) Violations() []string {
 	return append([]string(nil), w.violations...)
 }
 
-// Errors tell about every time an object turned to state Error so far, but for what crossed on its way.
+// Errors describes every time that an object turned to state Error so far, except for errors that were over at once because objects
+// crossed.
 func (w *Watch) Errors() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return texts(w.errors)
 }
 
-// errorsOfOthers begins now: the function that it returns tells what Errors tells of objects that were not there yet.
+// errorsOfOthers begins now: the returned function describes the later errors of objects that did not exist yet.
 func (w *Watch) errorsOfOthers() func() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func texts(sightings []sighting) (texts []string) {
 	return texts
 }
 
-// CatchUp waits until everything was seen that the hub knew when CatchUp was called.
+// CatchUp waits until everything was seen that existed in the hub when CatchUp was called.
 func (w *Watch) CatchUp() error {
 	ctx, cancel := background()
 	defer cancel()
@@ -167,7 +167,7 @@ func (w *Watch) open(ctx context.Context, kind client.ObjectList, version string
 	return w.client.Watch(ctx, kind, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
 }
 
-// run reads a stream and opens the next one where it ended.
+// run reads a stream and opens the next one at the place where it ended.
 func (w *Watch) run(ctx context.Context, kind client.ObjectList, stream watch.Interface) {
 	version := ""
 	for {
@@ -196,7 +196,7 @@ func (w *Watch) run(ctx context.Context, kind client.ObjectList, stream watch.In
 func (w *Watch) record(object client.Object) {
 	now, err := subjectOf(object)
 	if err != nil {
-		return // no Kyma and no Manifest
+		return // neither a Kyma nor a Manifest
 	}
 	now.revision = revisionOf(object)
 	name := fmt.Sprintf("%s %s %s", time.Now().Format("15:04:05.000"), kindOf(object), client.ObjectKeyFromObject(object))
@@ -204,7 +204,7 @@ func (w *Watch) record(object client.Object) {
 	defer w.mu.Unlock()
 	before, known := w.last[object.GetUID()]
 	if known && now.revision <= before.revision {
-		return // a stream that began again
+		return // a stream that started again
 	}
 	kept := now
 	kept.kyma = nil // thousands of them are followed
@@ -232,8 +232,8 @@ func (w *Watch) record(object client.Object) {
 	}
 }
 
-// judge compares a status that was just written with what there is. A status that was there before proves nothing: what it speaks of may
-// have changed since.
+// judge compares a status that was just written with the current state. A status from before proves nothing: the state that it describes
+// may have changed since.
 func (w *Watch) judge(name string, before, now subject) {
 	if now.observed == 0 {
 		return // upstream's
@@ -244,7 +244,7 @@ func (w *Watch) judge(name string, before, now subject) {
 	w.claims.made(name, before, now)
 }
 
-// violate shows a violation among the events of the spec at fault.
+// violate records violations and prints them among the events of the spec at fault.
 func (w *Watch) violate(all ...string) {
 	for _, violation := range all {
 		w.violations = append(w.violations, violation)
@@ -252,7 +252,7 @@ func (w *Watch) violate(all ...string) {
 	}
 }
 
-// skip says that events were missed.
+// skip records that events were missed.
 func (w *Watch) skip() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -38,7 +38,7 @@ type Web struct {
 	asked  map[string]int
 }
 
-// StartWeb starts an empty one, which ends with the suite or spec that started it.
+// StartWeb starts an empty server, which ends with the suite or spec that started it.
 func StartWeb() *Web {
 	web := &Web{files: map[string][]byte{}, gits: map[string]*git.Repository{}, logins: map[string]string{}, asked: map[string]int{}}
 	web.server = httptest.NewTLSServer(web)
@@ -56,14 +56,14 @@ func (w *Web) Put(path string, data []byte) (url, digest string) {
 	return w.URL + "/" + path, fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
-// RequireLogin lets only this user read what is below a folder of the root.
+// RequireLogin restricts the files below a top-level folder to this user.
 func (w *Web) RequireLogin(folder, user, password string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logins[folder] = user + ":" + password
 }
 
-// HelmRepository serves versions of a chart, with the index that Helm wants, and returns the address of the repository.
+// HelmRepository serves versions of a chart, with the index that Helm requires, and returns the address of the repository.
 func (w *Web) HelmRepository(folder, chart string, versions map[string]Files) string {
 	var index strings.Builder
 	fmt.Fprintf(&index, "apiVersion: v1\nentries:\n  %s:\n", chart)
@@ -76,7 +76,7 @@ func (w *Web) HelmRepository(folder, chart string, versions map[string]Files) st
 	return w.URL + "/" + folder
 }
 
-// Commit makes the files the whole content of branch main of a git repository, and returns its address and the commit.
+// Commit commits the files to branch main of a git repository, and returns its address and the commit.
 func (w *Web) Commit(name string, files Files) (url, commit string) {
 	ginkgo.GinkgoHelper()
 	w.mu.Lock()
@@ -110,7 +110,7 @@ func (w *Web) Requests(path string) int {
 	return w.asked["/"+path]
 }
 
-// ServeHTTP is for the server.
+// ServeHTTP implements http.Handler.
 func (w *Web) ServeHTTP(out http.ResponseWriter, req *http.Request) {
 	w.mu.Lock()
 	w.asked[req.URL.Path]++
@@ -132,7 +132,8 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveGit speaks the server's side of git's smart protocol. A server without shallow clones gives the whole history, which is short here.
+// serveGit implements the server's side of git's smart protocol. A server without shallow clones sends the whole history, which is short
+// here.
 func serveGit(out http.ResponseWriter, req *http.Request, repository *git.Repository, path string) {
 	endpoint, err := transport.NewEndpoint("https://testkit/" + path)
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command pause answers: what holds the namespaces of a pod? It does nothing, collects the children of the pod's other processes, and
-// ends when it is told to. It is the sandbox image of the nodes in tests/node, and the lamp of the sample module beacon.
+// Command pause holds the namespaces of a pod. It does nothing else, reaps the children of the pod's other processes, and ends on a signal.
+// It is the sandbox image of the nodes in tests/node, and the lamp of the sample module beacon.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// collect takes note of every child that has ended; one signal may stand for several.
+// collect reaps every child that has ended; one signal may stand for several.
 func collect() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

@@ -19,10 +19,10 @@ import (
 // tokenLifetime outlives every test run and every playground session: nothing here renews a token.
 const tokenLifetime = 7 * 24 * time.Hour
 
-// AddUser returns the access of a user with a client certificate. RBAC decides what the user may do: only the
-// members of group "system:masters" need no binding.
+// AddUser returns the access of a user with a client certificate. RBAC decides what the user may do: only the members of group
+// "system:masters" need no binding.
 func (cp *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, error) {
-	// A negative QPS switches client-go's own rate limit off: API servers limit by themselves.
+	// A negative QPS disables client-go's own rate limit: API servers limit by themselves.
 	user, err := cp.plane.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
 	if err != nil {
 		return nil, fmt.Errorf("cannot add user %q to control plane %q: %w", name, cp.Name, err)
@@ -30,7 +30,7 @@ func (cp *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, er
 	return user.Config(), nil
 }
 
-// UserKubeconfig is AddUser as a kubeconfig with inline data only, such as an access Secret holds.
+// UserKubeconfig is AddUser as a kubeconfig with inline data only, as in an access Secret.
 func (cp *ControlPlane) UserKubeconfig(name string, groups ...string) ([]byte, error) {
 	config, err := cp.AddUser(name, groups...)
 	if err != nil {
@@ -39,8 +39,8 @@ func (cp *ControlPlane) UserKubeconfig(name string, groups ...string) ([]byte, e
 	return KubeconfigOf(cp.Name, config)
 }
 
-// ServiceAccountConfig returns the access of a ServiceAccount, by a token that the API server issues. The
-// ServiceAccount must exist; its rights are those that RBAC gives it.
+// ServiceAccountConfig returns the access of a ServiceAccount, with a token that the API server issues. The ServiceAccount must exist; RBAC
+// determines its permissions.
 func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	clients, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 // assetsVariable names the directory in which envtest looks for the programs.
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
-// modulePath identifies this repository's go.mod among the others inside it.
+// modulePath identifies this repository's go.mod among the others in it.
 const modulePath = "github.com/kyma-project/lifecycle-manager"
 
-// programs are what a control plane with workloads needs, beside the folder with kwok's stages.
+// programs are required for a control plane with workloads, besides the folder with kwok's stages.
 var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", stagesFolder}
 
 // Assets returns the folder with the programs: KUBEBUILDER_ASSETS when it holds all of them, otherwise what
@@ -63,7 +63,7 @@ func Root() (string, error) {
 	return "", fmt.Errorf("neither %s nor a folder above it is a checkout of %s, nor is this program in one", here, modulePath)
 }
 
-// upwards finds the checkout that holds a folder; "" where there is none.
+// upwards returns the checkout that holds a folder; "" where there is none.
 func upwards(start string) (string, error) {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
@@ -79,7 +79,7 @@ func upwards(start string) (string, error) {
 	}
 }
 
-// lacks returns the first thing that a folder of programs does not have.
+// lacks returns the first program that a folder does not have; "" when it has all of them.
 func lacks(dir string) string {
 	for _, name := range programs {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {

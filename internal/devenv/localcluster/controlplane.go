@@ -16,24 +16,24 @@ import (
 const (
 	// startTimeout bounds the start of one program. It is long because test machines are small and shared.
 	startTimeout = 4 * time.Minute
-	// stopTimeout bounds the wait for killed processes to be gone.
+	// stopTimeout bounds the wait for killed processes to end.
 	stopTimeout = 20 * time.Second
 	// adminUser is the user of the admin kubeconfig; its group may do everything.
 	adminUser  = "admin"
 	adminGroup = "system:masters"
 )
 
-// Options says what to start.
+// Options configure a control plane.
 type Options struct {
-	// Name tells control planes apart in folder names and kubeconfig contexts. Default "controlplane".
+	// Name distinguishes control planes in folder names and kubeconfig contexts. Default "controlplane".
 	Name string
-	// Dir gets the kubeconfig and the folder "logs". Default: a temporary folder, which Stop deletes.
+	// Dir is the folder for the kubeconfig and the folder "logs". Default: a temporary folder, which Stop deletes.
 	Dir string
-	// Assets is the folder with the programs. Default: what Assets finds or builds.
+	// Assets is the folder with the programs. Default: the one that the function Assets finds or builds.
 	Assets string
-	// Workloads adds kube-controller-manager, kube-scheduler and kwok with one node, so that a Deployment becomes
-	// Available, namespaces and their content go when deleted, owners' deletion is followed, and ServiceAccounts come
-	// with a namespace. Without it the API server only stores and serves.
+	// Workloads adds kube-controller-manager, kube-scheduler and kwok with one node, so that a Deployment becomes Available, namespaces are
+	// deleted with their content, garbage collection follows owners, and each namespace gets its ServiceAccount. Without it the API server
+	// only stores and serves.
 	Workloads bool
 	// APIServer are further flags of kube-apiserver, without the dashes, such as those of an audit log.
 	APIServer map[string]string
@@ -41,11 +41,11 @@ type Options struct {
 
 // ControlPlane is a running Kubernetes control plane.
 type ControlPlane struct {
-	// Name as in Options.
+	// Name is that of Options.
 	Name string
 	// Dir holds the kubeconfig and the folder "logs".
 	Dir string
-	// Config is the administrator's, without rate limit.
+	// Config is the administrator's, without a rate limit.
 	Config *rest.Config
 	// Kubeconfig is a file for the administrator that refers to no other file.
 	Kubeconfig string
@@ -63,8 +63,8 @@ type ControlPlane struct {
 	stopErr   error
 }
 
-// Start starts a control plane and returns when it serves, and with Workloads when pods can be scheduled. The context
-// bounds the start only: what was started ends by Stop or with this process.
+// Start starts a control plane and returns when it serves, and with Workloads when pods can be scheduled. The context bounds only the
+// start: the control plane ends by Stop or with this process.
 func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if opts.Name == "" {
 		opts.Name = "controlplane"
@@ -89,9 +89,9 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	return cp, nil
 }
 
-// Stop ends the processes and deletes their data and the kubeconfig; logs stay when Options named a folder for them.
-// Nothing of what is stopped has to be saved, so it takes a second or two, and is an error when something still runs after 20 s. A further
-// call does nothing and returns the same.
+// Stop ends the processes and deletes their data and the kubeconfig; logs stay when Options named a folder for them. Nothing has to be
+// saved, so it takes a second or two. It returns an error when a process still runs after 20 s. A further call does nothing and returns the
+// same error.
 func (cp *ControlPlane) Stop() error {
 	cp.once.Do(func() {
 		cp.scratch.kill()
@@ -110,7 +110,7 @@ func (cp *ControlPlane) Stop() error {
 	return cp.stopErr
 }
 
-// prepare makes all that a start needs and that fails for simple reasons: programs and folders.
+// prepare sets up everything that a start needs and that fails for simple reasons: programs and folders.
 func prepare(ctx context.Context, opts Options) (*ControlPlane, error) {
 	cp := &ControlPlane{Name: opts.Name, assets: opts.Assets, workloads: opts.Workloads, flags: opts.APIServer}
 	var err error

@@ -21,7 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// patience is for a machine that others use too.
+// patience is for a shared machine.
 const patience = time.Minute
 
 // childVariable makes the test binary a program that starts a control plane and waits to be killed.
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestControlPlane uses one control plane with workloads for everything that must be seen on a real one.
+// TestControlPlane uses one control plane with workloads for everything that must be tested on a real one.
 func TestControlPlane(t *testing.T) {
 	dir := t.TempDir()
 	begin := time.Now()
@@ -44,17 +44,17 @@ func TestControlPlane(t *testing.T) {
 
 	t.Run("a Deployment becomes Available", func(t *testing.T) { deploymentAvailable(t, clients) })
 	t.Run("kwok leaves nodes alone that are not its own", func(t *testing.T) { foreignNode(t, clients) })
-	t.Run("a namespace goes with its content", func(t *testing.T) { namespaceGoes(t, clients) })
-	t.Run("an object goes with its owner", func(t *testing.T) { ownedObjectGoes(t, clients) })
+	t.Run("a namespace is deleted with its content", func(t *testing.T) { namespaceGoes(t, clients) })
+	t.Run("an object is deleted with its owner", func(t *testing.T) { ownedObjectGoes(t, clients) })
 	t.Run("the kubeconfig works by itself and with kubectl", func(t *testing.T) { kubeconfigWorks(t, cp) })
-	t.Run("a user may do what RBAC says and no more", func(t *testing.T) { userIsBound(t, cp) })
-	t.Run("a ServiceAccount may do what RBAC says and no more", func(t *testing.T) { serviceAccountIsBound(t, cp, clients) })
+	t.Run("a user may do what RBAC allows and no more", func(t *testing.T) { userIsBound(t, cp) })
+	t.Run("a ServiceAccount may do what RBAC allows and no more", func(t *testing.T) { serviceAccountIsBound(t, cp, clients) })
 
 	children := processesOf(t, dir)
 	if len(children) == 0 {
 		t.Fatal("no process found by the folder of its logs: this test cannot see what it wants to see ending")
 	}
-	if err := cp.Stop(); err != nil { // such as that something still runs
+	if err := cp.Stop(); err != nil { // for instance because a process still runs
 		t.Fatal(err)
 	}
 	assertGone(t, children)
@@ -167,7 +167,7 @@ func clientsFor(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return clients
 }
 
-// startAndWait is what the test binary does when it plays a program that will be killed.
+// startAndWait is the test binary's main function when it plays a program that will be killed.
 func startAndWait(dir string) {
 	cp, err := localcluster.Start(context.Background(), localcluster.Options{Name: "killed", Dir: dir, Workloads: true})
 	if err != nil {

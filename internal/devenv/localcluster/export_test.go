@@ -1,4 +1,4 @@
 package localcluster
 
-// Scratch tells tests where the data is.
+// Scratch returns the data folder to tests.
 func (cp *ControlPlane) Scratch() string { return cp.scratch.dir }

@@ -9,7 +9,7 @@ import (
 // Fault answers a request to a registry in place of the registry, or passes it on to next.
 type Fault func(w http.ResponseWriter, req *http.Request, next http.Handler)
 
-// Only strikes with the fault at requests of these kinds and lets all others pass.
+// Only applies the fault to requests of these kinds and lets all others pass.
 func Only(fault Fault, kinds ...Kind) Fault {
 	struck := map[Kind]bool{}
 	for _, kind := range kinds {
@@ -31,8 +31,8 @@ func Fail(status int) Fault {
 	}
 }
 
-// Down closes the connection without a response, like a registry during a restart. The port stays taken, so
-// that no other program gets it in the meantime.
+// Down closes the connection without a response, like a registry during a restart. The port stays in use, so that no other program can take
+// it in the meantime.
 func Down() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
@@ -48,7 +48,7 @@ func Slow(delay time.Duration) Fault {
 	}
 }
 
-// Deny refuses whatever credentials come.
+// Deny refuses all credentials.
 func Deny() Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { unauthorized(w) }
 }
@@ -64,7 +64,7 @@ func RequireLogin(user, password string) Fault {
 	}
 }
 
-// Corrupt serves other bytes than stored, of the same length, for the blob of that digest ("sha256:...").
+// Corrupt serves other bytes than the stored ones, of the same length, for the blob of that digest ("sha256:...").
 func Corrupt(digest string) Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if KindOf(req) == BlobGet && strings.HasSuffix(req.URL.Path, "/"+digest) {

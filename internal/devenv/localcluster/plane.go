@@ -22,12 +22,12 @@ const (
 	programAPIServer = "kube-apiserver"
 	// attempts is how often the pair of etcd and API server is tried: a free port can be taken before it is bound.
 	attempts = 3
-	// pollInterval is short, because what is waited for is local and a start is waited for by a user.
+	// pollInterval is short, because the poll is local and a user waits for the start.
 	pollInterval = 50 * time.Millisecond
-	// tailBytes of a program's log go into the error when it does not start.
+	// tailBytes of a program's log are added to the error when it does not start.
 	tailBytes = 1500
-	// etcdIsGone is in the lines that an API server fills its log with while it outlives its etcd: envtest ends that first when one does
-	// not start.
+	// etcdIsGone is in the lines that fill an API server's log while it outlives its etcd: when one of them does not start, envtest ends etcd
+	// first.
 	etcdIsGone = "addrConn.createTransport failed to connect"
 )
 
@@ -49,7 +49,7 @@ func (cp *ControlPlane) startPlane(ctx context.Context) error {
 	}
 }
 
-// newPlane describes etcd and the API server. Each attempt gets folders of its own, as a failed one leaves data behind.
+// newPlane configures etcd and the API server. Each attempt gets its own folders, as a failed one leaves data behind.
 func (cp *ControlPlane) newPlane(attempt int) (*envtest.ControlPlane, error) {
 	data, err := cp.scratch.folder(fmt.Sprintf("etcd-%d", attempt))
 	if err != nil {
@@ -62,14 +62,14 @@ func (cp *ControlPlane) newPlane(attempt int) (*envtest.ControlPlane, error) {
 	etcd := &envtest.Etcd{DataDir: data, StartTimeout: startTimeout, StopTimeout: stopTimeout}
 	etcd.Configure().
 		Set("unsafe-no-fsync", "true").
-		// The default of 2 GiB fills up in benches with thousands of objects before the API server compacts.
+		// The default of 2 GiB fills up in benchmarks with thousands of objects before the API server compacts.
 		Set("quota-backend-bytes", fmt.Sprint(8<<30))
 	api := &envtest.APIServer{CertDir: certs, StartTimeout: startTimeout, StopTimeout: stopTimeout}
 	api.Configure().
 		// Without these two a machine without a default route cannot start an API server.
 		Set("advertise-address", "127.0.0.1").
 		Set("endpoint-reconciler-type", "none").
-		// envtest's range holds 254 Services, fewer than a bench makes.
+		// envtest's range holds 254 Services, fewer than a benchmark creates.
 		Set("service-cluster-ip-range", "10.0.0.0/16")
 	for flag, value := range cp.flags {
 		api.Configure().Set(flag, value)
@@ -89,7 +89,7 @@ func (cp *ControlPlane) newPlane(attempt int) (*envtest.ControlPlane, error) {
 	return &envtest.ControlPlane{Etcd: etcd, APIServer: api}, nil
 }
 
-// awaitServing waits until the API server is ready, RBAC's own roles and the first namespaces included.
+// awaitServing waits until the API server is ready, including RBAC's own roles and the first namespaces.
 func (cp *ControlPlane) awaitServing(ctx context.Context) error {
 	clients, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {
@@ -106,7 +106,7 @@ func (cp *ControlPlane) awaitServing(ctx context.Context) error {
 	return nil
 }
 
-// serves returns what is not there yet, nil when everything is.
+// serves returns an error for the first part that is not ready; nil when everything is.
 func serves(ctx context.Context, clients kubernetes.Interface) error {
 	if err := clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (cp *ControlPlane) logPath(program string) string {
 	return filepath.Join(cp.logFolder(), program+".log")
 }
 
-// openLog opens a program's log: emptied by the first opening of a start, continued by a further attempt.
+// openLog opens a program's log: the first call of a start truncates it, further attempts append to it.
 func (cp *ControlPlane) openLog(program string) (*os.File, error) {
 	for _, log := range cp.logs {
 		if log.Name() == cp.logPath(program) {
@@ -139,7 +139,7 @@ func (cp *ControlPlane) openLog(program string) (*os.File, error) {
 	return log, err
 }
 
-// tail returns the end of a program's log, to be appended to an error: the log itself may be deleted with the rest.
+// tail returns the end of a program's log, for an error: the log itself may be deleted with the rest.
 func (cp *ControlPlane) tail(program string) string {
 	data, err := os.ReadFile(cp.logPath(program))
 	if err != nil || len(data) == 0 {

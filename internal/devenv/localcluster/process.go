@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// launcher is the program that envtest starts in place of etcd and the API server, because envtest has no means to
-// bind their lives to ours. It notes its process id, which the program inherits by exec, and has the kernel end it
-// with its parent. The id is what Stop and the sweep of later starts go by.
+// launcher is the program that envtest starts in place of etcd and the API server, because envtest has no means to tie their lives to ours.
+// It writes its process id, which the program inherits by exec, and has the kernel end it with its parent. Stop and the sweep of later
+// starts find processes by this id.
 const launcher = `#!/bin/sh
 echo $$ >%[1]s
 exec %[2]s %[3]s "$@"
@@ -37,7 +37,7 @@ func (cp *ControlPlane) assign(program string, path *string, stdout, stderr *io.
 	return os.WriteFile(*path, []byte(script), 0o700) //nolint:gosec // it must be executable; the folder is ours alone
 }
 
-// errEnded stands for an end without a failure, which is one nevertheless.
+// errEnded is the error for a program that ended without a failure but should have continued.
 var errEnded = errors.New("it should go on")
 
 // child is a program that was started directly.
@@ -47,7 +47,7 @@ type child struct {
 	err  error         // how it ended; read it after done
 }
 
-// launch starts a program. One of its arguments must lie in the scratch folder: that is how a later sweep knows it.
+// launch starts a program. One of its arguments must be in the scratch folder: a later sweep recognises the process by it.
 func (cp *ControlPlane) launch(program string, env []string, args ...string) (*child, error) {
 	log, err := cp.openLog(program)
 	if err != nil {
@@ -80,8 +80,8 @@ func (cp *ControlPlane) ended(children []*child) error {
 	return nil
 }
 
-// killWhenDone ends all processes when the context ends before release is called. It repeats itself, because the start
-// that is being cancelled may just be starting the next program.
+// killWhenDone ends all processes when the context ends before release is called. It repeats this, because the cancelled start may just be
+// starting the next program.
 func (s *scratch) killWhenDone(ctx context.Context) (release func()) {
 	released := make(chan struct{})
 	go func() {
@@ -102,14 +102,14 @@ func (s *scratch) killWhenDone(ctx context.Context) (release func()) {
 	return func() { close(released) }
 }
 
-// lockedThread runs functions on one thread of the operating system, which lives as long as the keeper. The kernel ends a
-// child that asked for it when the *thread* ends that started it, and the Go runtime may end other threads at will.
+// lockedThread runs functions on one operating-system thread, which lives until close is called. The kernel ends a child with a
+// parent-death signal when the *thread* that started it ends, and the Go runtime may end other threads at any time.
 type lockedThread struct{ work chan func() }
 
 func newLockedThread() *lockedThread {
 	k := &lockedThread{work: make(chan func())}
 	go func() {
-		runtime.LockOSThread() // never unlocked: the thread goes with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		for f := range k.work {
 			f()
 		}
@@ -123,13 +123,13 @@ func (k *lockedThread) do(f func() error) error {
 	return <-result
 }
 
-// close ends the thread, and with it what it started: call it when that is gone.
+// close ends the thread, and with it the processes that it started: call it when they have ended.
 func (k *lockedThread) close() { close(k.work) }
 
-// quote makes a path one word of a shell.
+// quote quotes a path as one word for a shell.
 func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
-// commandLine returns what a process was started with, "" when there is no such process.
+// commandLine returns the command line of a process, "" when there is no such process.
 func commandLine(pid int) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err == nil {

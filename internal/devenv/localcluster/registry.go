@@ -18,18 +18,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// RegistryOptions says how a registry is served and where it keeps its blobs.
+// RegistryOptions configure the address of a registry and the storage of its blobs.
 type RegistryOptions struct {
 	// Addr to listen on; default a free port on loopback. An address that is not loopback is refused.
 	Addr string
-	// Dir keeps the blobs; default in memory. Manifests are in memory always, so a registry starts empty.
+	// Dir holds the blobs; default in memory. Manifests are always in memory, so a registry starts empty.
 	Dir string
 }
 
-// Kind says what a request to a registry is about.
+// Kind is the kind of a request to a registry.
 type Kind string
 
-// The kinds of request that are told apart.
+// The kinds of request.
 const (
 	ManifestHead Kind = "manifest HEAD"
 	ManifestGet  Kind = "manifest GET"
@@ -74,7 +74,7 @@ func StartRegistry(ctx context.Context, opts RegistryOptions) (*Registry, error)
 // Stop ends the registry and its connections at once.
 func (r *Registry) Stop() error { return r.server.Close() }
 
-// Inject makes every following request pass through the fault; nil serves normally again.
+// Inject passes every following request through the fault; nil serves normally again.
 func (r *Registry) Inject(fault Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +88,7 @@ func (r *Registry) Count(kind Kind) int {
 	return r.counts[kind]
 }
 
-// Counts returns all counts; a kind that was never asked for is absent.
+// Counts returns all counts; a kind that was never requested is absent.
 func (r *Registry) Counts() map[Kind]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *Registry) handler(next http.Handler) http.Handler {
 	})
 }
 
-// KindOf returns what a request is about, for faults that strike only some requests.
+// KindOf returns the kind of a request, for faults that apply only to some requests.
 func KindOf(req *http.Request) Kind {
 	reading := req.Method == http.MethodGet || req.Method == http.MethodHead
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
@@ -146,7 +146,7 @@ func pick(method string, reading bool, head, get Kind) Kind {
 	return get
 }
 
-// listenLoopback listens on addr, and never on an address that other machines reach.
+// listenLoopback listens on addr, and never on an address that other machines can reach.
 func listenLoopback(ctx context.Context, addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"

@@ -89,18 +89,18 @@ func TestFaults(t *testing.T) {
 		status int
 		body   string // "" is not compared
 	}{
-		"no fault serves":                            {nil, url, http.StatusOK, blobContent},
-		"a failing registry fails":                   {localcluster.Fail(http.StatusInternalServerError), url, http.StatusInternalServerError, ""},
-		"a denied request is unauthorized":           {localcluster.Deny(), url, http.StatusUnauthorized, ""},
-		"a missing login is unauthorized":            {localcluster.RequireLogin("me", "secret"), url, http.StatusUnauthorized, ""},
-		"a wrong login is unauthorized":              {localcluster.RequireLogin("me", "secret"), as("me:wrong"), http.StatusUnauthorized, ""},
-		"the right login serves":                     {localcluster.RequireLogin("me", "secret"), as("me:secret"), http.StatusOK, blobContent},
-		"a corrupt blob has other bytes":             {localcluster.Corrupt(digest), url, http.StatusOK, "\x88" + blobContent[1:]},
-		"corruption leaves other blobs alone":        {localcluster.Corrupt("sha256:other"), url, http.StatusOK, blobContent},
-		"a fault for other requests lets this pass":  {localcluster.Only(localcluster.Deny(), localcluster.ManifestGet), url, http.StatusOK, blobContent},
-		"a fault for this kind of request strikes":   {localcluster.Only(localcluster.Deny(), localcluster.BlobGet), url, http.StatusUnauthorized, ""},
-		"a slow registry serves in the end":          {localcluster.Slow(10 * time.Millisecond), url, http.StatusOK, blobContent},
-		"a registry that is back serves what it had": {nil, url, http.StatusOK, blobContent},
+		"no fault serves":                           {nil, url, http.StatusOK, blobContent},
+		"a failing registry fails":                  {localcluster.Fail(http.StatusInternalServerError), url, http.StatusInternalServerError, ""},
+		"a denied request is unauthorized":          {localcluster.Deny(), url, http.StatusUnauthorized, ""},
+		"a missing login is unauthorized":           {localcluster.RequireLogin("me", "secret"), url, http.StatusUnauthorized, ""},
+		"a wrong login is unauthorized":             {localcluster.RequireLogin("me", "secret"), as("me:wrong"), http.StatusUnauthorized, ""},
+		"the right login serves":                    {localcluster.RequireLogin("me", "secret"), as("me:secret"), http.StatusOK, blobContent},
+		"a corrupt blob has other bytes":            {localcluster.Corrupt(digest), url, http.StatusOK, "\x88" + blobContent[1:]},
+		"corruption leaves other blobs alone":       {localcluster.Corrupt("sha256:other"), url, http.StatusOK, blobContent},
+		"a fault for other requests lets this pass": {localcluster.Only(localcluster.Deny(), localcluster.ManifestGet), url, http.StatusOK, blobContent},
+		"a fault for this kind of request applies":  {localcluster.Only(localcluster.Deny(), localcluster.BlobGet), url, http.StatusUnauthorized, ""},
+		"a slow registry serves in the end":         {localcluster.Slow(10 * time.Millisecond), url, http.StatusOK, blobContent},
+		"a restored registry serves what it had":    {nil, url, http.StatusOK, blobContent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry.Inject(c.fault)

@@ -15,27 +15,26 @@ import (
 )
 
 const (
-	// memory is where Linux has a file system in memory.
+	// memory is the in-memory file system on Linux.
 	memory = "/dev/shm"
 	// memoryNeeded must be free there for one control plane: etcd alone reserves 64 MiB for each of its first two
 	// log segments, and a container often has only 64 MiB in all.
 	memoryNeeded = 1 << 30
 	lockFile     = "lock"
 	pidSuffix    = ".pid"
-	// unfinished marks a folder whose lock is not yet held; it is swept when it stays so.
+	// unfinished marks a folder whose lock is not yet held; a sweep removes it when it stays so.
 	unfinished    = "."
 	unfinishedAge = time.Minute
 )
 
-// scratch is the folder with the data of one control plane. The process that made it holds a lock on it; a folder
-// whose lock is free has lost its owner.
+// scratch is the folder with the data of one control plane. The process that created it holds a lock on it; a folder whose lock is free has
+// lost its owner.
 type scratch struct {
 	dir  string
 	lock *os.File
 }
 
-// scratchParent returns where scratch folders go: into memory when it has room, else into dir, else where temporary
-// files go.
+// scratchParent returns the parent of scratch folders: in memory when there is room, else dir, else the folder for temporary files.
 func scratchParent(dir string) string {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(memory, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= memoryNeeded {
@@ -49,11 +48,11 @@ func scratchParent(dir string) string {
 	return os.TempDir()
 }
 
-// scratchPrefix keeps the folders of different users of a machine apart.
+// scratchPrefix separates the folders of different users of a machine.
 func scratchPrefix() string { return fmt.Sprintf("lifecycle-manager-%d-", os.Getuid()) }
 
-// newScratch sweeps what lost its owner and makes a folder. The folder gets its final name after its lock is held, so
-// that a sweep by another process never takes it for one without owner.
+// newScratch sweeps folders without an owner and creates a folder. The folder gets its final name after its lock is held, so that a sweep
+// by another process never takes it for one without an owner.
 func newScratch(parent, name string) (*scratch, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, err
@@ -79,7 +78,8 @@ func newScratch(parent, name string) (*scratch, error) {
 	return &scratch{dir: dir, lock: lock}, nil
 }
 
-// Sweep ends and deletes what programs left behind that died without Stop, wherever a control plane with this Options.Dir may have kept it.
+// Sweep removes the processes and data of programs that died without Stop, wherever a control plane with this Options.Dir may have kept
+// them.
 func Sweep(dir string) error {
 	var err error
 	for _, parent := range []string{memory, dir, os.TempDir()} {
@@ -90,7 +90,7 @@ func Sweep(dir string) error {
 	return err
 }
 
-// sweep ends and deletes what owners left behind that died without Stop.
+// sweep removes the processes and data of owners that died without Stop.
 func sweep(parent string) error {
 	finished, err := filepath.Glob(filepath.Join(parent, scratchPrefix()+"*"))
 	if err != nil {
@@ -99,7 +99,7 @@ func sweep(parent string) error {
 	for _, dir := range finished {
 		lock, held, err := tryLock(filepath.Join(dir, lockFile), os.O_RDWR)
 		if err != nil || !held {
-			continue // gone by itself, or in use
+			continue // already deleted, or in use
 		}
 		s := &scratch{dir: dir, lock: lock}
 		s.kill()
@@ -121,13 +121,13 @@ func sweep(parent string) error {
 	return nil
 }
 
-// folder makes a folder inside.
+// folder creates a folder in it.
 func (s *scratch) folder(name string) (string, error) {
 	dir := filepath.Join(s.dir, name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// file writes a file inside that only we may read.
+// file writes a file in it that only we may read.
 func (s *scratch) file(name string, data []byte) (string, error) {
 	path := filepath.Join(s.dir, name)
 	return path, os.WriteFile(path, data, 0o600)
@@ -135,8 +135,8 @@ func (s *scratch) file(name string, data []byte) (string, error) {
 
 func (s *scratch) pidFile(program string) string { return filepath.Join(s.dir, program+pidSuffix) }
 
-// processes returns the ids of the processes that were started out of this folder and still run. An id alone proves
-// nothing, as the system reuses ids: the command line must name the folder.
+// processes returns the ids of the processes that were started out of this folder and still run. An id alone proves nothing, as the system
+// reuses ids: the command line must name the folder.
 func (s *scratch) processes() []int {
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*"+pidSuffix)) // the pattern is valid
 	var running []int
@@ -153,7 +153,7 @@ func (s *scratch) processes() []int {
 	return running
 }
 
-// kill ends the processes, each with its group. Nothing is asked to end by itself: there is nothing to save.
+// kill ends the processes, each with its group. They get no chance to end by themselves: there is nothing to save.
 func (s *scratch) kill() {
 	for _, pid := range s.processes() {
 		_ = syscall.Kill(-pid, syscall.SIGKILL) // an error means that it is gone
@@ -172,12 +172,12 @@ func (s *scratch) awaitEnd(timeout time.Duration) error {
 	return nil
 }
 
-// remove deletes the folder and gives up its lock.
+// remove deletes the folder and releases its lock.
 func (s *scratch) remove() error {
 	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }
 
-// tryLock takes the lock if it is free. The lock goes with the open file, so it ends with the process at the latest.
+// tryLock takes the lock if it is free. The lock belongs to the open file, so it ends with the process at the latest.
 func tryLock(path string, flags int) (lock *os.File, held bool, err error) {
 	lock, err = os.OpenFile(path, flags, 0o600)
 	if err != nil {

@@ -15,11 +15,11 @@ func TestSweep(t *testing.T) {
 		abandoned bool // the owner died without Stop
 		ours      bool // the process of the id file was started out of the folder
 		survives  bool // the process still runs afterwards
-		remains   bool // the folder is still there afterwards
+		remains   bool // the folder still exists afterwards
 	}{
-		"a folder in use is left alone with its processes":                   {abandoned: false, ours: true, survives: true, remains: true},
-		"a folder without owner goes with its processes":                     {abandoned: true, ours: true, survives: false, remains: false},
-		"a process that only inherited a noted id from the system is spared": {abandoned: true, ours: false, survives: true, remains: false},
+		"a folder in use is left alone with its processes":                {abandoned: false, ours: true, survives: true, remains: true},
+		"a folder without owner is removed with its processes":            {abandoned: true, ours: true, survives: false, remains: false},
+		"a process that only got a recorded id from the system is spared": {abandoned: true, ours: false, survives: true, remains: false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
@@ -43,7 +43,7 @@ func TestSweep(t *testing.T) {
 					t.Errorf("the process was ended: %v", err)
 				}
 			} else {
-				// The system shows a process that was killed until its parent has taken note of it, which is us.
+				// The system shows a killed process until its parent, which is us, has waited for it.
 				select {
 				case <-ended:
 				case <-time.After(stopTimeout):
@@ -126,7 +126,7 @@ func sleeper(t *testing.T, argument string) (process *exec.Cmd, ended <-chan str
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = process.Wait() // it is killed, here or by what is tested
+		_ = process.Wait() // it is killed, here or by the code under test
 		close(done)
 	}()
 	t.Cleanup(func() {

@@ -18,7 +18,7 @@ func TestTurns(t *testing.T) {
 		return end
 	}
 
-	t.Run("as many as there are turns go at once, and the next waits for one of them to end", func(t *testing.T) {
+	t.Run("as many as there are turns start at once, and the next waits for one of them to end", func(t *testing.T) {
 		dir := t.TempDir()
 		end, other := take(t, dir, never), take(t, dir, never)
 		defer other()
@@ -32,7 +32,7 @@ func TestTurns(t *testing.T) {
 		end()
 		(<-third)()
 	})
-	t.Run("one that waits in vain goes without a turn", func(t *testing.T) {
+	t.Run("one that waits in vain continues without a turn", func(t *testing.T) {
 		dir := t.TempDir()
 		defer take(t, dir, never)()
 		defer take(t, dir, never)()
@@ -48,7 +48,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("one that cannot make locks goes without a turn", func(t *testing.T) {
+	t.Run("one that cannot create locks continues without a turn", func(t *testing.T) {
 		take(t, "/dev/null/starts", never)()
 	})
 }

@@ -20,14 +20,14 @@ const (
 	programControllerManager = "kube-controller-manager"
 	programScheduler         = "kube-scheduler"
 	programKwok              = "kwok"
-	// stagesFolder lies beside the programs and holds what makes kwok's nodes and pods ready: without it kwok does nothing.
+	// stagesFolder is beside the programs and holds the stages that make kwok's nodes and pods ready: without it kwok does nothing.
 	stagesFolder = "stages"
-	// fakeNode is what kwok looks for, so that it leaves every other node and its pods alone.
+	// fakeNode is the annotation that kwok selects, so that it leaves every other node and its pods alone.
 	fakeNodeKey   = "kwok.x-k8s.io/node"
 	fakeNodeValue = "fake"
 )
 
-// startWorkloads starts what turns Deployments into ready pods and waits until a pod can be scheduled.
+// startWorkloads starts the programs that turn Deployments into ready pods and waits until a pod can be scheduled.
 func (cp *ControlPlane) startWorkloads(ctx context.Context) error {
 	clients, err := kubernetes.NewForConfig(cp.Config)
 	if err != nil {
@@ -58,7 +58,7 @@ func (cp *ControlPlane) startWorkloads(ctx context.Context) error {
 	return nil
 }
 
-// missingForPods names what a pod still needs before it can be made and scheduled.
+// missingForPods names what a pod still needs before it can be created and scheduled.
 func (cp *ControlPlane) missingForPods(ctx context.Context, clients kubernetes.Interface) string {
 	node, err := clients.CoreV1().Nodes().Get(ctx, cp.node().Name, metav1.GetOptions{})
 	switch {
@@ -79,7 +79,7 @@ func (cp *ControlPlane) missingForPods(ctx context.Context, clients kubernetes.I
 
 func (cp *ControlPlane) node() *corev1.Node {
 	name := cp.Name + "-node"
-	// What kwok gives a node that says nothing lacks storage, and pods that ask for some would never be scheduled.
+	// kwok's default resources for a node lack storage, and pods that request some would never be scheduled.
 	room := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti"),
 		corev1.ResourcePods: resource.MustParse("1M"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
@@ -114,7 +114,7 @@ func (cp *ControlPlane) startControllerManager() (*child, error) {
 		"--secure-port=0",
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
-		// A machine that is busy or was asleep must not lose its only node.
+		// A busy machine, or one that was asleep, must not lose its only node.
 		"--node-monitor-grace-period=5m",
 	)
 }
@@ -144,7 +144,7 @@ func (cp *ControlPlane) startKwok() (*child, error) {
 		"--cidr=10.244.0.0/16",
 		"--config=" + strings.Join(stages, ","),
 	}
-	// kwok reads and writes its home folder unless it is told another one.
+	// kwok reads and writes its home folder unless another one is set.
 	return cp.launch(programKwok, []string{"KWOK_WORKDIR=" + filepath.Join(cp.scratch.dir, "kwok-home")}, args...)
 }
 

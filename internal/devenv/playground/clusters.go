@@ -31,15 +31,15 @@ import (
 const (
 	hubName     = "hub"
 	runtimeName = "runtime"
-	// fieldOwner is who the playground is to the API servers.
+	// fieldOwner is the field manager of the playground.
 	fieldOwner = client.FieldOwner("playground")
-	// patience bounds what waits for API servers. It is long because newcomers' machines are busy building, too.
+	// patience bounds the waits for API servers. It is long because newcomers' machines are busy building, too.
 	patience     = time.Minute
 	pollInterval = 50 * time.Millisecond
 	kustomize    = "config/playground"
 )
 
-// cluster is a control plane with a client of the administrator.
+// cluster is a control plane with the administrator's client.
 type cluster struct {
 	*localcluster.ControlPlane
 	client client.WithWatch
@@ -51,7 +51,7 @@ func (p *playground) startHub(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		// Users look for Kymas here, so that is where kubectl looks without being told.
+		// Users look for Kymas here, so kubectl uses this namespace by default.
 		return "is up", useNamespace(p.hub.Kubeconfig, v1beta2.DefaultNamespace)
 	})
 }
@@ -80,7 +80,7 @@ func (p *playground) startCluster(ctx context.Context, name string) (*cluster, e
 	return &cluster{ControlPlane: plane, client: c}, nil
 }
 
-// stopClusters ends both at the same time.
+// stopClusters stops both at the same time.
 func (p *playground) stopClusters() error {
 	var group sync.WaitGroup
 	errs := make([]error, 2)
@@ -105,7 +105,7 @@ func useNamespace(kubeconfig, namespace string) error {
 	return clientcmd.WriteToFile(*config, kubeconfig)
 }
 
-// prepareHub installs what a deployment would, but for the manager's pod.
+// prepareHub installs what a deployment would, except for the manager's pod.
 func (p *playground) prepareHub(ctx context.Context) error {
 	doing := "installing the CRDs and the manager's rights from " + kustomize
 	return p.progress.step(hubName, doing, func() (string, error) {
@@ -120,7 +120,7 @@ func (p *playground) prepareHub(ctx context.Context) error {
 	})
 }
 
-// deployment returns the objects of the kustomization that matter without a pod.
+// deployment returns the objects of the kustomization that are relevant without a pod.
 func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var out, stderr bytes.Buffer
 	build := exec.CommandContext(ctx, p.hub.Kubectl, "kustomize", filepath.Join(p.root, filepath.FromSlash(kustomize)))
@@ -135,7 +135,7 @@ func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructur
 	return WithoutPods(all), nil
 }
 
-// WithoutPods returns the objects of a deployment of the manager that matter where its program runs as a process.
+// WithoutPods returns the objects of a deployment of the manager that are relevant where its program runs as a process.
 func WithoutPods(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, object := range all {

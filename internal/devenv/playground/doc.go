@@ -1,14 +1,14 @@
-// Package playground answers one question: how does a newcomer see the lifecycle manager at work on a machine that has nothing but Go?
+// Package playground shows a newcomer the lifecycle manager at work, on a machine that has nothing but Go.
 //
 // Run starts two clusters and a registry by internal/devenv/localcluster, publishes the modules of package samples as OCM components, and
-// the content of its Manifests where each of them looks for it (this registry, a web server on loopback). It starts the manager's own
-// program as its ServiceAccount, applies a Kyma for the runtime and one for the hub itself, waits until both are Ready and says what to
-// try. The Manifests lie there with addresses and digests filled in, for users to apply. Clusters run no containers here, so it also plays
-// the kubelet for the containers that matter: the operators of beacon and greeter run as processes while their Deployments are available.
+// the content of its Manifests where each of them expects it (this registry, a web server on loopback). It starts the manager's own program
+// as its ServiceAccount, applies a Kyma for the runtime and one for the hub itself, waits until both are Ready and prints what to try. It
+// writes the Manifests with addresses and digests filled in, for users to apply. Clusters run no containers here, so it also plays the
+// kubelet for the containers that matter: the operators of beacon and greeter run as processes while their Deployments are available.
 //
-// Everything lives in one numbered folder that a lock protects, so that several playgrounds run side by side. All of it ends with the
-// context: the manager first and in order, then everything else.
+// Everything is in one numbered folder that a lock protects, so that several playgrounds run side by side. All of it ends with the context:
+// the manager first and in order, then everything else.
 //
-// What it refuses to do: keep anything from the run before, touch a cluster that it did not start, build programs, and continue without
-// a part that failed.
+// It does not keep anything from an earlier run, touch a cluster that it did not start, build programs, or continue without a part that
+// failed.
 package playground

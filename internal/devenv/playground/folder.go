@@ -16,20 +16,20 @@ import (
 const (
 	lockName = "lock"
 	envName  = "env"
-	// mostPlaygrounds at once is more than any machine bears.
+	// mostPlaygrounds at once is more than any machine can run.
 	mostPlaygrounds = 64
 )
 
-// folder is where one playground keeps everything. The holder of its lock owns it.
+// folder holds the files of one playground. The holder of its lock owns it.
 type folder struct {
 	number int
 	dir    string
 	lock   *os.File
-	// busy names the users of lower numbers.
+	// busy describes the users of lower numbers.
 	busy []string
 }
 
-// claim takes the first numbered folder that no running playground uses and empties it.
+// claim takes the first numbered folder that no running playground uses, and empties it.
 func claim(parent string) (*folder, error) {
 	parent, err := filepath.Abs(parent)
 	if err != nil {
@@ -52,7 +52,7 @@ func claim(parent string) (*folder, error) {
 	return nil, fmt.Errorf("%d playgrounds run out of %s already: end some of them", mostPlaygrounds, parent)
 }
 
-// tryLock takes the lock unless another process holds it. It goes with the process at the latest.
+// tryLock takes the lock unless another process holds it. The lock ends with the process at the latest.
 func (f *folder) tryLock() (bool, error) {
 	file, err := os.OpenFile(f.path(lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *folder) tryLock() (bool, error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		owner, _ := os.ReadFile(f.path(lockName)) // only to be told
+		owner, _ := os.ReadFile(f.path(lockName)) // only for the message
 		f.busy = append(f.busy, fmt.Sprintf("Playground %d is in use by process %s", f.number, strings.TrimSpace(string(owner))))
 		return false, file.Close()
 	}
@@ -75,7 +75,7 @@ func (f *folder) tryLock() (bool, error) {
 	return true, err
 }
 
-// empty deletes what an earlier run left, so that nothing stale is shown or used.
+// empty deletes the files of an earlier run, so that nothing stale is shown or used.
 func (f *folder) empty() error {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *folder) empty() error {
 	return nil
 }
 
-// release returns the folder up. Logs stay; everything else no longer leads anywhere and goes.
+// release releases the folder. Logs stay; everything else is of no use any more and is deleted.
 func (f *folder) release() error {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
@@ -112,23 +112,23 @@ func (f *folder) release() error {
 		return root.Remove(name)
 	})
 	for _, name := range slices.Backward(folders) {
-		_ = root.Remove(name) // fails for those with logs in them
+		_ = root.Remove(name) // fails for folders with logs in them
 	}
 	return errors.Join(err, root.Close(), f.lock.Close())
 }
 
-// path returns a path inside.
+// path returns a path in the folder.
 func (f *folder) path(elements ...string) string {
 	return filepath.Join(append([]string{f.dir}, elements...)...)
 }
 
-// part makes the folder of one part inside.
+// part creates the folder of one part.
 func (f *folder) part(name string) (string, error) {
 	dir := f.path(name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// short returns a path as a user would type it: relative where that leads downwards.
+// short returns a path as a user would type it: relative if it is below the working directory.
 func short(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -141,7 +141,7 @@ func short(path string) string {
 	return relative
 }
 
-// quote makes a path one word of a shell, as it stands when it is harmless.
+// quote quotes a path as one word for a shell, only where that is necessary.
 func quote(path string) string {
 	harmless := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:", r)

@@ -19,16 +19,16 @@ import (
 const (
 	remoteKyma = "demo"
 	localKyma  = "local-demo"
-	// oldKyma is whose access the sample Manifest of v1alpha1 asks for, in the namespace default.
+	// oldKyma is the Kyma whose access the sample Manifest of v1alpha1 requires, in the namespace default.
 	oldKyma = "kyma-sample"
-	// runtimeUser is who the manager is to the runtime, as a member of the group that may do everything.
+	// runtimeUser is the manager's user in the runtime, a member of the group with all permissions.
 	runtimeUser  = "lifecycle-manager"
 	runtimeGroup = "system:masters"
-	// readyPatience is far above what it takes on a machine that does nothing else.
+	// readyPatience is far longer than an otherwise idle machine needs.
 	readyPatience = 3 * time.Minute
 )
 
-// kymas returns what is declared: one Kyma for the runtime, one for the hub itself. Module ledger is left for users to enable.
+// kymas returns one Kyma for the runtime and one for the hub itself. Module ledger is left for users to enable.
 func kymas() []*v1beta2.Kyma {
 	local := false
 	return []*v1beta2.Kyma{
@@ -48,7 +48,7 @@ func kyma(name string, remote *bool, modules ...string) *v1beta2.Kyma {
 	return k
 }
 
-// applyKymas creates the Kymas and the Secret that leads to the runtime.
+// applyKymas creates the Kymas and the access Secret of the runtime.
 func (p *playground) applyKymas(ctx context.Context) error {
 	doing := fmt.Sprintf("creating Kyma %s for the runtime, its access Secret, and Kyma %s for the hub itself", remoteKyma, localKyma)
 	return p.progress.step("kymas", doing, func() (string, error) {
@@ -72,12 +72,12 @@ func (p *playground) applyKymas(ctx context.Context) error {
 	})
 }
 
-// RuntimeAccess returns the kubeconfig by which the manager reaches a runtime.
+// RuntimeAccess returns the kubeconfig with which the manager reaches a runtime.
 func RuntimeAccess(plane *localcluster.ControlPlane) ([]byte, error) {
 	return plane.UserKubeconfig(runtimeUser, runtimeGroup)
 }
 
-// AccessSecret returns what leads the manager from a Kyma to its runtime.
+// AccessSecret returns the Secret with which the manager reaches the runtime of a Kyma.
 func AccessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma, Labels: map[string]string{v1beta2.LabelKymaName: kyma}},
@@ -105,7 +105,7 @@ func (p *playground) awaitKymas(ctx context.Context) error {
 	})
 }
 
-// showKymas returns what changed since it was last shown, and whether all are Ready.
+// showKymas shows what changed since the last call, and reports whether all are Ready.
 func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bool, error) {
 	list := &v1beta2.KymaList{}
 	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
@@ -123,7 +123,7 @@ func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bo
 	return done, nil
 }
 
-// Ready reports whether the current spec was seen running.
+// Ready reports whether the current spec was observed running.
 func Ready(k *v1beta2.Kyma) bool {
 	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
 	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == k.Generation
@@ -142,7 +142,7 @@ func Describe(k *v1beta2.Kyma) string {
 	return line
 }
 
-// whyNot repeats the messages of the Kymas that are not Ready.
+// whyNot returns the messages of the Kymas that are not Ready.
 func (p *playground) whyNot(ctx context.Context) error {
 	list := &v1beta2.KymaList{}
 	if err := p.hub.client.List(ctx, list, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {

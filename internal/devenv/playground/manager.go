@@ -21,12 +21,12 @@ const (
 	managerProgram = "manager"
 	managerLog     = "manager.log"
 	managerAccount = "klm-controller-manager"
-	// managerPatience is how long reconciles may continue after the end was requested.
+	// managerPatience is how long reconciles may continue after a request to end.
 	managerPatience = 25 * time.Second
-	// portAttempts is how often other ports are tried when another program took one between our check and the manager's.
+	// portAttempts is how often other ports are tried when another program takes one between our check and the manager's start.
 	portAttempts = 3
 	portTaken    = "address already in use"
-	// registriesFile says which hosts speak no TLS.
+	// registriesFile lists the hosts without TLS.
 	registriesFile = "registries.yaml"
 )
 
@@ -36,28 +36,28 @@ type manager struct {
 	metrics, probes, content, webhooks string // addresses
 }
 
-// ManagerOptions say how the manager is run.
+// ManagerOptions configure the run of a manager.
 type ManagerOptions struct {
 	// Program is the manager's own program, Dir the folder for its log, its content and its files.
 	Program, Dir string
 	// Cluster names the hub in the kubeconfig; Access is that of the manager's ServiceAccount there.
 	Cluster string
 	Access  *rest.Config
-	// Registry is the host of the modules' registry; it and PlainHosts speak no TLS.
+	// Registry is the host of the modules' registry; it and PlainHosts are used without TLS.
 	Registry   string
 	PlainHosts []string
-	// Signatures is the file with the policy on signatures; empty asks for none.
+	// Signatures is the file with the policy on signatures; empty for none.
 	Signatures string
 	// Serves adds the content server and the conversion of v1alpha1.
 	Serves bool
 }
 
-// ManagerAccess returns the access of the manager's ServiceAccount, with the rights that a deployed manager has.
+// ManagerAccess returns the access of the manager's ServiceAccount, with the permissions of a deployed manager.
 func ManagerAccess(ctx context.Context, hub *localcluster.ControlPlane) (*rest.Config, error) {
 	return hub.ServiceAccountConfig(ctx, v1beta2.DefaultNamespace, managerAccount)
 }
 
-// startManager runs the manager's own program with the rights that a deployed one has.
+// startManager runs the manager's own program with the permissions of a deployed one.
 func (p *playground) startManager(ctx context.Context) error {
 	return p.progress.step("manager", "starting bin/manager as ServiceAccount "+managerAccount, func() (string, error) {
 		dir, err := p.folder.part(managerProgram)
@@ -99,7 +99,7 @@ func (c *ProcessGroup) StartManager(ctx context.Context, o ManagerOptions) error
 	}
 }
 
-// launchManager starts it once and waits until it is ready.
+// launchManager starts the manager once and waits until it is ready.
 func (c *ProcessGroup) launchManager(ctx context.Context, o ManagerOptions, kubeconfig string) error {
 	free, err := freeAddresses(ctx, 4)
 	if err != nil {
@@ -122,7 +122,7 @@ func (m *manager) flags(o ManagerOptions) []string {
 	flags := []string{
 		"--oci-registry-host=http://" + o.Registry,
 		"--kyma-namespace=*",
-		"--leader-elect", // as it is deployed; its heartbeat tells that it runs
+		"--leader-elect", // as in a deployment; its heartbeat shows that it runs
 		"--metrics-bind-address=" + m.metrics,
 		"--health-probe-bind-address=" + m.probes,
 		"--content-dir=" + filepath.Join(o.Dir, "content"),
@@ -142,7 +142,7 @@ func (m *manager) flags(o ManagerOptions) []string {
 	return flags
 }
 
-// awaitReady waits until the manager has listed what it watches.
+// awaitReady waits until the manager has listed the objects that it watches.
 func (m *manager) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -163,7 +163,7 @@ func (m *manager) awaitReady(ctx context.Context) error {
 	}
 }
 
-// ask returns nil when the address answers with 200.
+// ask returns nil when the address responds with 200.
 func ask(ctx context.Context, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -182,7 +182,7 @@ func ask(ctx context.Context, url string) error {
 	return nil
 }
 
-// freeAddresses finds unused addresses on loopback.
+// freeAddresses returns unused addresses on loopback.
 func freeAddresses(ctx context.Context, count int) (found []string, err error) {
 	var config net.ListenConfig
 	var open []net.Listener
@@ -194,13 +194,13 @@ func freeAddresses(ctx context.Context, count int) (found []string, err error) {
 		}
 		open, found = append(open, listener), append(found, listener.Addr().String())
 	}
-	for _, listener := range open { // only now, so that each is another one
+	for _, listener := range open { // only now, so that all of them differ
 		err = errors.Join(err, listener.Close())
 	}
 	return found, err
 }
 
-// writeRegistries writes what the manager is told about hosts that speak no TLS. The file is watched: an edit counts at once.
+// writeRegistries writes the manager's settings for hosts without TLS. The manager watches the file: an edit takes effect at once.
 func writeRegistries(path string, hosts []string) error {
 	var text strings.Builder
 	text.WriteString("# How the manager talks to registries and other hosts; it notices a change of this file.\nregistries:\n")

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// provider of the components, and the beginning of their names.
+	// provider of the components, which is the prefix of their names.
 	provider = "kyma-project.io"
 	// rawManifest is the name of the resource that is installed.
 	rawManifest = "raw-manifest"
@@ -38,14 +38,14 @@ const (
 // module is a sample module: its content is in package samples, the rest is here.
 type module struct {
 	name string
-	// about tells users what it shows.
+	// about describes it to users.
 	about string
-	// directory publishes the content as a tar archive with a file in it, instead of a plain layer.
+	// directory publishes the content as a tar archive with one file, instead of a plain layer.
 	directory bool
 	// chart publishes this chart with config.yaml beside it, instead of a manifest.yaml.
 	chart  string
 	schema string
-	// operator reports whether it has one: a program, a Deployment and a ServiceAccount that are called as the module is.
+	// operator reports whether it has one: a program, a Deployment and a ServiceAccount with the name of the module.
 	operator bool
 }
 
@@ -65,7 +65,7 @@ var modules = []module{
 	{name: moduleServerless, about: "the same", schema: descriptor.SchemaV2, chart: chartLantern},
 }
 
-// channels says which version each channel offers.
+// channels maps each channel to the version that it offers.
 var channels = []v1beta2.ChannelVersion{{Channel: channelRegular, Version: older}, {Channel: channelFast, Version: newer}}
 
 func (m *module) component() string { return provider + "/module/" + m.name }
@@ -98,7 +98,7 @@ func (m *module) resources(version string) ([]component.Resource, error) {
 	return []component.Resource{resource}, nil
 }
 
-// charted returns a chart and its values. The type of the resource says what it is, its name does not matter.
+// charted returns a chart and its values. The type of the resource identifies it; its name does not matter.
 func (m *module) charted(version string) ([]component.Resource, error) {
 	config, err := m.read(version, "config.yaml")
 	if err != nil {
@@ -113,7 +113,7 @@ func (m *module) charted(version string) ([]component.Resource, error) {
 	}, nil
 }
 
-// template describes a version of the module.
+// template returns the ModuleTemplate for a version of the module.
 func (m *module) template(version string) (*v1beta2.ModuleTemplate, error) {
 	defaultCR, err := m.defaultCR(version)
 	if err != nil {
@@ -137,10 +137,10 @@ func (m *module) template(version string) (*v1beta2.ModuleTemplate, error) {
 	return template, nil
 }
 
-// operatorNamespace returns where the operator of a module runs.
+// operatorNamespace returns the namespace of a module's operator.
 func operatorNamespace(module string) string { return module + "-system" }
 
-// operatorPrograms returns the modules that have an operator, and their programs.
+// operatorPrograms returns the names of the modules that have an operator, which are also those of their programs.
 func operatorPrograms() []string {
 	var names []string
 	for i := range modules {
@@ -182,7 +182,8 @@ func (p *playground) publishModules(ctx context.Context) error {
 	})
 }
 
-// PublishModules pushes every version of every sample module as an OCM component, signed where there is a signer. Again changes nothing.
+// PublishModules pushes every version of every sample module as an OCM component, signed if there is a signer. A repeated call changes
+// nothing.
 func PublishModules(ctx context.Context, registry component.Registry, signer *component.Signer) error {
 	for i := range modules {
 		for _, offer := range channels {
@@ -199,7 +200,7 @@ func PublishModules(ctx context.Context, registry component.Registry, signer *co
 	return nil
 }
 
-// offerModules creates what says which versions there are and which channel offers which.
+// offerModules creates the objects that list the versions and the channels that offer them.
 func (p *playground) offerModules(ctx context.Context) error {
 	return p.progress.step(hubName, "offering the modules in channels regular and fast", func() (string, error) {
 		objects, err := Offers()
@@ -240,7 +241,7 @@ func Components() []string {
 	return names
 }
 
-// moduleNames returns a list for a sentence.
+// moduleNames lists the modules for a sentence.
 func moduleNames() string {
 	names := make([]string, 0, len(modules))
 	for i := range modules {

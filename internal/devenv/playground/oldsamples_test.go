@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// words of the samples that take the place of hosts, digests and chart addresses, and what stands there in the first README files.
+// replaced maps the placeholders of the samples for hosts, digests and chart addresses to the values in the first README files.
 var replaced = strings.NewReplacer(
 	"${REGISTRY}", "kcp-registry.localhost:8888", "${HELM_REPOSITORY}", "https://charts.bitnami.com/bitnami",
 	"${OLD_CRDS_LAYER}", "sha256:71cf4f1fee1a2f51296cc805aa9b24bc14fd5c2b4aee1e24aadc2996b067bb3d",

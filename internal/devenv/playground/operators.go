@@ -25,12 +25,12 @@ import (
 const (
 	// operatorPatience is how long an operator may take to end; it has nothing to save.
 	operatorPatience = 10 * time.Second
-	// restartPause keeps a program that fails at once from being started all the time.
+	// restartPause limits how often a program that fails at once is restarted.
 	restartPause = time.Second
 )
 
-// operators plays the kubelet in one cluster for one container, the operator of a module: it runs as a process, as the ServiceAccount of
-// its Deployment, while the Deployment is available.
+// operators plays the kubelet in one cluster for one container, the operator of a module. It runs the operator as a process, with the
+// ServiceAccount of its Deployment, while the Deployment is available.
 type operators struct {
 	module      string
 	cluster     *localcluster.ControlPlane
@@ -45,19 +45,19 @@ type operators struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
-	// of the one goroutine that runs
+	// Only the goroutine of run uses these.
 	current *process
 	runs    workload
 	err     error
 }
 
-// workload is what should run; a change of any of it takes a new process.
+// workload describes what should run; any change of it requires a new process.
 type workload struct {
 	version string
-	account string // UID: a ServiceAccount that was deleted and came back makes the old token void
+	account string // UID: when a ServiceAccount was deleted and recreated, the old token is void
 }
 
-// startOperators begins to watch both clusters: a module may be installed into either.
+// startOperators begins to watch both clusters: a module may be installed in either.
 func (p *playground) startOperators(ctx context.Context) error {
 	return p.crew.StartOperators(ctx, p.options.Programs, p.folder.dir, p.hub.ControlPlane, p.runtime.ControlPlane)
 }
@@ -83,7 +83,7 @@ func (c *ProcessGroup) StartOperators(ctx context.Context, programs, dir string,
 	return nil
 }
 
-// start follows Deployment and ServiceAccount until end.
+// start watches the Deployment and the ServiceAccount until end is called.
 func (o *operators) start(ctx context.Context) error {
 	clients, err := kubernetes.NewForConfig(o.cluster.Config)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o *operators) start(ctx context.Context) error {
 			return err
 		}
 	}
-	// It lives until end, which has an order to keep.
+	// It lives until end is called, which stops things in order.
 	ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	factory.Start(ctx.Done())
 	o.group.Go(func() {
@@ -119,11 +119,11 @@ func (o *operators) end() error {
 func (o *operators) wake() {
 	select {
 	case o.changed <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is pending already
 	}
 }
 
-// run looks after every change, and a moment after something failed.
+// run converges after every change, and some time after a failure.
 func (o *operators) run(ctx context.Context) {
 	for {
 		var again <-chan time.Time
@@ -141,7 +141,7 @@ func (o *operators) run(ctx context.Context) {
 			o.log.Error(o.current.failure(), "The operator is started again in a moment")
 			o.current, o.runs = nil, workload{}
 			time.AfterFunc(restartPause, o.wake)
-			select { // whatever else happens can wait as long
+			select { // other changes can wait for that long
 			case <-ctx.Done():
 			case <-o.changed:
 			}
@@ -149,7 +149,7 @@ func (o *operators) run(ctx context.Context) {
 	}
 }
 
-// ended is closed when the running program ends by itself; nil, which blocks for ever, when none runs.
+// ended returns a channel that is closed when the running program ends by itself; nil, which blocks for ever, when none runs.
 func (o *operators) ended() <-chan struct{} {
 	if o.current == nil {
 		return nil
@@ -157,7 +157,7 @@ func (o *operators) ended() <-chan struct{} {
 	return o.current.done
 }
 
-// converge makes what should run and what runs the same.
+// converge makes the running process match the desired one.
 func (o *operators) converge(ctx context.Context) error {
 	wanted, err := o.wanted()
 	if err != nil || wanted == o.runs {
@@ -195,7 +195,7 @@ func (o *operators) stop() error {
 	return err
 }
 
-// wanted is empty while the Deployment is not available. During a rollout what runs continues running.
+// wanted returns the desired workload: none while the Deployment is not available. During a rollout, the running one continues.
 func (o *operators) wanted() (workload, error) {
 	namespace := operatorNamespace(o.module)
 	deployment, err := o.deployments.Deployments(namespace).Get(o.module)
@@ -237,7 +237,7 @@ func rolledOut(deployment *appsv1.Deployment) bool {
 		status.AvailableReplicas == status.Replicas
 }
 
-// imageTag returns the version of what the Deployment runs.
+// imageTag returns the image version of the Deployment.
 func imageTag(deployment *appsv1.Deployment) string {
 	_, tag, _ := strings.Cut(deployment.Spec.Template.Spec.Containers[0].Image, ":")
 	return tag

@@ -21,17 +21,17 @@ func TestOperators_WhatShouldRun(t *testing.T) {
 		runs       workload
 		want       workload
 	}{
-		"nothing without a Deployment":                        {nil, "a", workload{}, workload{}},
-		"nothing without a ServiceAccount":                    {greeterDeployment(older), "", workload{}, workload{}},
-		"nothing before the Deployment is available":          {greeterDeployment(older, unavailable), "a", workload{}, workload{}},
-		"nothing once the Deployment is being deleted":        {greeterDeployment(older, deleted), "a", old, workload{}},
-		"the version of the image once it is available":       {greeterDeployment(older), "a", workload{}, old},
-		"the old version while pods of the new one start":     {greeterDeployment(newer, rolling), "a", old, old},
-		"the new version when its pods run":                   {greeterDeployment(newer), "a", old, updated},
-		"whatever is available when nothing runs yet":         {greeterDeployment(newer, rolling), "a", workload{}, updated},
-		"a new process for a ServiceAccount that came back":   {greeterDeployment(older), "b", old, workload{older, "b"}},
-		"also when pods of a new version are being started":   {greeterDeployment(newer, rolling), "b", old, workload{newer, "b"}},
-		"the same while the status speaks of an earlier spec": {greeterDeployment(newer, unobserved), "a", old, old},
+		"nothing without a Deployment":                     {nil, "a", workload{}, workload{}},
+		"nothing without a ServiceAccount":                 {greeterDeployment(older), "", workload{}, workload{}},
+		"nothing before the Deployment is available":       {greeterDeployment(older, unavailable), "a", workload{}, workload{}},
+		"nothing once the Deployment is being deleted":     {greeterDeployment(older, deleted), "a", old, workload{}},
+		"the version of the image once it is available":    {greeterDeployment(older), "a", workload{}, old},
+		"the old version while pods of the new one start":  {greeterDeployment(newer, rolling), "a", old, old},
+		"the new version when its pods run":                {greeterDeployment(newer), "a", old, updated},
+		"whatever is available when nothing runs yet":      {greeterDeployment(newer, rolling), "a", workload{}, updated},
+		"a new process for a recreated ServiceAccount":     {greeterDeployment(older), "b", old, workload{older, "b"}},
+		"even while pods of a new version start":           {greeterDeployment(newer, rolling), "b", old, workload{newer, "b"}},
+		"the same while the status is for an earlier spec": {greeterDeployment(newer, unobserved), "a", old, old},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &operators{module: moduleGreeter, runs: tc.runs, deployments: deploymentLister(t, tc.deployment), accounts: accountLister(t, tc.account)}

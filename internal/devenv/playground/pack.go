@@ -23,10 +23,10 @@ const (
 	layersFolder         = "content/layers"
 )
 
-// chartVersion is the line of a Chart.yaml that says the version of the chart.
+// chartVersion matches the line of a Chart.yaml with the version of the chart.
 var chartVersion = regexp.MustCompile(`(?m)^version: .*$`)
 
-// packChart packs a sample chart under a version, as "helm package" does, with the same bytes each time.
+// packChart packs a sample chart under a version, as "helm package" does, but reproducibly.
 func packChart(name, version string) ([]byte, error) {
 	files, err := filesBelow(path.Join(chartsFolder, name))
 	if err != nil {
@@ -36,12 +36,12 @@ func packChart(name, version string) ([]byte, error) {
 		if files[i].Path == "Chart.yaml" {
 			files[i].Data = chartVersion.ReplaceAll(files[i].Data, []byte("version: "+version))
 		}
-		files[i].Path = path.Join(name, files[i].Path) // Helm wants a folder of the chart's name
+		files[i].Path = path.Join(name, files[i].Path) // Helm requires a folder with the chart's name
 	}
 	return compress(content.Archive(files))
 }
 
-// packFolder packs a folder of samples.Content, with the same bytes each time.
+// packFolder packs a folder of samples.Content reproducibly.
 func packFolder(folder string) ([]byte, error) {
 	files, err := filesBelow(folder)
 	if err != nil {
@@ -50,7 +50,7 @@ func packFolder(folder string) ([]byte, error) {
 	return compress(content.Archive(files))
 }
 
-// filesBelow reads the files of a folder; their paths begin there.
+// filesBelow reads the files of a folder; their paths are relative to it.
 func filesBelow(folder string) ([]content.File, error) {
 	var files []content.File
 	err := fs.WalkDir(samples.Content, folder, func(name string, entry fs.DirEntry, err error) error {
@@ -67,7 +67,7 @@ func filesBelow(folder string) ([]content.File, error) {
 	return files, nil
 }
 
-// compress leaves out what gzip could say about time and name.
+// compress leaves out the time and the name that gzip could record.
 func compress(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
@@ -80,7 +80,7 @@ func compress(data []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// digestOf returns how a layer is named.
+// digestOf returns the digest of a layer.
 func digestOf(data []byte) string { return "sha256:" + hexDigest(data) }
 
 func hexDigest(data []byte) string {

@@ -19,17 +19,17 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// Options say where a playground finds what it needs.
+// Options configure a playground.
 type Options struct {
-	// Dir is the folder with one numbered folder for each playground; default: .playground in the checkout.
+	// Dir is the parent of one numbered folder per playground; default: .playground in the checkout.
 	Dir string
 	// Programs is the folder with the programs manager, beacon and greeter.
 	Programs string
-	// Dashboard serves the dashboard of the hub, which may use this registry for modules without the manager; nil leaves it out.
+	// Dashboard serves the dashboard of the hub, which may use this registry for modules without the manager; nil for no dashboard.
 	Dashboard func(ctx context.Context, hub *rest.Config, registry string) (Dashboard, error)
 }
 
-// Dashboard is one that runs.
+// Dashboard is a running dashboard.
 type Dashboard struct {
 	// Link contains the login code.
 	Link string
@@ -37,7 +37,7 @@ type Dashboard struct {
 	Stop func() error
 }
 
-// playground is one that runs, or starts, or ends.
+// playground is a playground that starts, runs or ends.
 type playground struct {
 	options  Options
 	folder   *folder
@@ -54,7 +54,7 @@ type playground struct {
 	board    Dashboard
 }
 
-// Run starts a playground, says what to try, and ends it when the context ends, which is not an error. What failed is told to out, too.
+// Run starts a playground, prints what to try, and ends it when the context ends, which is not an error. Failures are printed to out, too.
 func Run(ctx context.Context, options Options, out io.Writer) error {
 	p := &playground{options: options, progress: newProgress(out, time.Now), crew: NewProcessGroup()}
 	err := p.open()
@@ -62,7 +62,7 @@ func Run(ctx context.Context, options Options, out io.Writer) error {
 		err = p.run(ctx)
 	}
 	if ctx.Err() != nil {
-		err = nil // whatever was under way was cut short
+		err = nil // work in progress was interrupted
 		p.progress.sayf("\nEnding everything that was started ...")
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *playground) run(ctx context.Context) error {
 	}
 }
 
-// open takes a folder and redirects the logs of libraries, which help to analyse a failure.
+// open claims a folder and redirects the logs of libraries, which help to analyse a failure.
 func (p *playground) open() error {
 	var err error
 	if p.root, err = localcluster.Root(); err != nil {
@@ -111,7 +111,7 @@ func (p *playground) open() error {
 	return nil
 }
 
-// start goes from nothing to two Kymas that are Ready. Clusters and registry start at the same time.
+// start starts everything, up to two Kymas that are Ready. Clusters and registry start at the same time.
 func (p *playground) start(ctx context.Context) error {
 	if err := p.findPrograms(ctx); err != nil {
 		return err
@@ -146,7 +146,7 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// findPrograms looks for what the playground runs before anything is started.
+// findPrograms checks the programs that the playground runs before anything is started.
 func (p *playground) findPrograms(ctx context.Context) error {
 	for _, program := range append([]string{managerProgram}, operatorPrograms()...) {
 		if _, err := os.Stat(p.program(program)); err != nil {
@@ -174,7 +174,7 @@ func (p *playground) startRegistry(ctx context.Context) error {
 	})
 }
 
-// close ends everything that was started: the manager first and in order, because it has work in flight; then what it worked on.
+// close ends everything that was started: the manager first and in order, because it has work in flight; then what it depends on.
 func (p *playground) close() error {
 	began := time.Now()
 	var err error
@@ -203,7 +203,7 @@ func (p *playground) close() error {
 	return nil
 }
 
-// sayLogs says where there is more to read.
+// sayLogs prints the paths of the logs.
 func (p *playground) sayLogs() {
 	if p.folder == nil {
 		return

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// tailBytes of a log go into the message about a process that failed.
+	// tailBytes of a log are added to the message about a process that failed.
 	tailBytes = 2000
-	// killPatience bounds the wait for a killed process to be gone.
+	// killPatience bounds the wait for a killed process to end.
 	killPatience = 10 * time.Second
 )
 
-// launcher starts processes whose lives are bound to ours. It does so on one thread of the operating system that never ends, because
-// the kernel ends such a child with the thread that started it.
+// launcher starts processes whose lives are tied to ours. It does so on one operating-system thread that never ends, because the kernel
+// ends such a child with the thread that started it.
 type launcher struct{ work chan func() }
 
 func newLauncher() *launcher {
@@ -36,7 +36,7 @@ func newLauncher() *launcher {
 	return l
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	name string
 	log  string
@@ -45,7 +45,7 @@ type process struct {
 	err  error         // how it ended; read it after done
 }
 
-// start starts a program that writes to its own log, which is continued when there is one.
+// start starts a program that writes to its own log, appending to an existing one.
 func (l *launcher) start(program, log string, env []string, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -69,9 +69,9 @@ func (l *launcher) start(program, log string, env []string, args ...string) (*pr
 	return p, nil
 }
 
-// end asks the process to end and kills it when it does not. It returns an error when it had to be killed.
+// end sends SIGTERM and kills the process if it does not end. It returns an error when it had to be killed.
 func (p *process) end(patience time.Duration) error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that it is gone
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
 	if p.ended(patience) {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p *process) ended(patience time.Duration) bool {
 	}
 }
 
-// failure says that a process ended that should not have, and how its log ends. Call it after done.
+// failure returns an error for a process that ended unexpectedly, with the end of its log. Call it after done.
 func (p *process) failure() error {
 	why := "it ended without an error"
 	if p.err != nil {
@@ -110,7 +110,7 @@ func tail(path string) string {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > tailBytes {
-		_, _ = file.Seek(-tailBytes, io.SeekEnd) // on failure it is read from its beginning
+		_, _ = file.Seek(-tailBytes, io.SeekEnd) // on failure the whole log is read
 	}
 	data, err := io.ReadAll(file)
 	if err != nil {

@@ -4,8 +4,8 @@ package playground
 
 import "syscall"
 
-// boundToUs puts a child into a process group of its own, so that Ctrl-C on a terminal reaches only us and we end things in order.
-// Only Linux ends children with their parent.
+// boundToUs puts a child into its own process group, so that Ctrl-C on a terminal reaches only us and we end processes in order. Only Linux
+// ends children with their parent.
 func boundToUs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

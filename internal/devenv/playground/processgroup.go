@@ -6,18 +6,18 @@ import (
 	"path/filepath"
 )
 
-// ProcessGroup are the processes that stand in for pods: the manager's, and those of the operators of sample modules. The playground has
-// one, and so has every sandbox. Their lives are bound to ours.
+// ProcessGroup holds the processes that stand in for pods: the manager's, and those of the operators of sample modules. The playground has
+// one, and so has every sandbox. Their lives are tied to ours.
 type ProcessGroup struct {
 	launcher *launcher
 	manager  *manager
 	helpers  []*operators
 }
 
-// NewProcessGroup returns a crew without processes.
+// NewProcessGroup returns a group without processes.
 func NewProcessGroup() *ProcessGroup { return &ProcessGroup{launcher: newLauncher()} }
 
-// ManagerEndpoints says how to reach the manager.
+// ManagerEndpoints describe how to reach the manager.
 type ManagerEndpoints struct {
 	// Process is its id.
 	Process int
@@ -25,7 +25,7 @@ type ManagerEndpoints struct {
 	Log, Metrics, Probes string
 }
 
-// Manager returns how to reach the manager; false while none runs.
+// Manager returns how to reach the manager; false while it does not run.
 func (c *ProcessGroup) Manager() (ManagerEndpoints, bool) {
 	if c.manager == nil {
 		return ManagerEndpoints{}, false
@@ -34,7 +34,7 @@ func (c *ProcessGroup) Manager() (ManagerEndpoints, bool) {
 	return ManagerEndpoints{Process: m.cmd.Process.Pid, Log: m.log, Metrics: m.metrics, Probes: m.probes}, true
 }
 
-// Ended is closed when the manager ends by itself; nil, which blocks for ever, while none was started.
+// Ended returns a channel that is closed when the manager ends by itself; nil, which blocks for ever, while none was started.
 func (c *ProcessGroup) Ended() <-chan struct{} {
 	if c.manager == nil {
 		return nil
@@ -42,10 +42,10 @@ func (c *ProcessGroup) Ended() <-chan struct{} {
 	return c.manager.done
 }
 
-// Failure returns how the manager ended by itself. Call it after Ended.
+// Failure returns the error of a manager that ended by itself. Call it after Ended.
 func (c *ProcessGroup) Failure() error { return c.manager.failure() }
 
-// EndManager ends the manager, which finishes what it has in flight.
+// EndManager ends the manager, which finishes the work that it has in flight.
 func (c *ProcessGroup) EndManager() error {
 	if c.manager == nil {
 		return nil

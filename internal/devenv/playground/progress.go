@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// nameWidth fits the names of steps and Kymas.
+// nameWidth is wide enough for the names of steps and Kymas.
 const nameWidth = 10
 
-// progress tells a user what happens: a line when a step begins and one when it ends.
+// progress shows a user what happens: a line when a step begins and one when it ends.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -30,7 +30,7 @@ func (p *progress) sayf(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// notef writes a line with the time since the beginning.
+// notef writes a line with the time since the start.
 func (p *progress) notef(name, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +38,7 @@ func (p *progress) notef(name, format string, args ...any) {
 	fmt.Fprintln(p.out, strings.TrimRight(line, " "))
 }
 
-// step runs one step and says how long it took. What work returns is said when it succeeds.
+// step runs one step and prints how long it took, with the text that work returns when it succeeds.
 func (p *progress) step(name, doing string, work func() (done string, err error)) error {
 	p.notef(name, "%s ...", doing)
 	began := p.now()
@@ -50,20 +50,20 @@ func (p *progress) step(name, doing string, work func() (done string, err error)
 	return nil
 }
 
-// StepError says which step failed.
+// StepError names the step that failed.
 type StepError struct {
 	// Step is the short name that the lines of the step begin with.
 	Step string
-	// Doing says what the step is about.
+	// Doing describes the step.
 	Doing string
 	// Err is why it failed.
 	Err error
 }
 
-// Error returns one sentence; what failed may add lines to it.
+// Error returns one sentence; the underlying error may add lines to it.
 func (e *StepError) Error() string {
 	return fmt.Sprintf("step %q (%s) failed: %v", e.Step, e.Doing, e.Err)
 }
 
-// Unwrap returns why it failed.
+// Unwrap returns the underlying error.
 func (e *StepError) Unwrap() error { return e.Err }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ticking returns a clock that moves on by half a second whenever a user looks.
+// ticking returns a clock that advances by half a second on each call.
 func ticking() func() time.Time {
 	now := time.Unix(0, 0)
 	return func() time.Time {

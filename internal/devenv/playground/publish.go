@@ -17,7 +17,7 @@ const (
 	// The media types that "helm push" gives a chart and its description.
 	mediaTypeChart       = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 	mediaTypeChartConfig = "application/vnd.cncf.helm.config.v1+json"
-	// mediaTypeSample is that of the description of what is neither chart nor image.
+	// mediaTypeSample is the media type of the description of content that is neither a chart nor an image.
 	mediaTypeSample = "application/vnd.kyma-project.samples.config.v1+json"
 	// typeHelmChart is the type of a component's resource that is a chart.
 	typeHelmChart = "helmChart"
@@ -28,7 +28,7 @@ const (
 	sampleComponent = provider + "/samples/lighthouse"
 	// oldComponent is the one that the sample Manifest of v1alpha1 names.
 	oldComponent = provider + "/module/example-module-name"
-	// manifestTime is when all manifests of sample content were made, so that they are the same each time.
+	// manifestTime is the creation time of all manifests of sample content, so that they are reproducible.
 	manifestTime = "2026-01-01T00:00:00Z"
 )
 
@@ -43,7 +43,7 @@ var charts = []struct {
 	{chartRedis, []string{older}},
 }
 
-// parcel is content that goes into the registry as one layer with a manifest around it.
+// parcel is content that is pushed into the registry as one layer with a manifest.
 type parcel struct {
 	repository, tag       string
 	config                string // media type
@@ -51,11 +51,11 @@ type parcel struct {
 	description, contents []byte
 }
 
-// publisher publishes the content of the sample Manifests, and knows what they must be told.
+// publisher publishes the content of the sample Manifests, and holds the values that they need.
 type publisher struct {
 	registry string // host
 	web      string // host
-	// names are what stands as ${NAME} in the samples.
+	// names are the values of ${NAME} in the samples.
 	names map[string]string
 }
 
@@ -113,7 +113,7 @@ func (s *publisher) pushKustomization(ctx context.Context) error {
 	})
 }
 
-// pushBundles makes an image of one bundle; the web server has the other.
+// pushBundles pushes an image of one bundle; the web server has the other.
 func (s *publisher) pushBundles(ctx context.Context) error {
 	served, err := packFolder(bundlesFolder + "/signpost")
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *publisher) pushComponent(ctx context.Context) error {
 	return s.pushLayers(ctx, sampleComponent, chartLantern, "crds-config-resource.config.yaml", "")
 }
 
-// pushOldComponent does the same for the Manifest of v1alpha1, whose definitions are the same.
+// pushOldComponent does the same for the Manifest of v1alpha1, with the same definitions.
 func (s *publisher) pushOldComponent(ctx context.Context) error {
 	return s.pushLayers(ctx, oldComponent, chartRedis, "v1alpha1-manifest.config.yaml", "OLD_")
 }
@@ -165,7 +165,7 @@ func (s *publisher) pushLayers(ctx context.Context, name, chartName, configName,
 	return err
 }
 
-// push uploads description, layer and manifest, and tags that.
+// push uploads description, layer and manifest, and tags the manifest.
 func (s *publisher) push(ctx context.Context, p parcel) error {
 	name := s.registry + "/" + p.repository
 	repository, err := remote.NewRepository(name)

@@ -17,7 +17,7 @@ import (
 const (
 	// samplesName is the folder with the Manifests to apply.
 	samplesName = "samples"
-	// samplesVariable and contentVariable tell a shell where the samples are, and where content can be read.
+	// samplesVariable and contentVariable are the shell variables with the path of the samples and the address of the content server.
 	samplesVariable = "SAMPLES"
 	contentVariable = "CONTENT_URL"
 )
@@ -26,7 +26,7 @@ const (
 type sample struct {
 	// name of the Manifest, and of its file without ".yaml".
 	name string
-	// about tells users what it shows.
+	// about describes it to users.
 	about string
 }
 
@@ -40,16 +40,16 @@ var sampleManifests = []sample{
 	{"plain-bundle-http", "the same from a web server, by its digest"},
 }
 
-// oldSamples are what the first README files of the project show, in the words of v1alpha1.
+// oldSamples are the examples of the project's first README files, in the terms of v1alpha1.
 var oldSamples = []sample{
 	{"v1alpha1-kyma", "a Kyma as the first README shows it, for the hub itself"},
 	{"v1alpha1-manifest", "a Manifest as the first README shows it, with two charts"},
 }
 
-// allSamples returns the files that users get.
+// allSamples returns all sample files.
 func allSamples() []sample { return slices.Concat(sampleManifests, oldSamples) }
 
-// publishContent starts the web server, publishes what the sample Manifests install, and writes these.
+// publishContent starts the web server, publishes the content of the sample Manifests, and writes the Manifests.
 func (p *playground) publishContent(ctx context.Context) error {
 	doing := "publishing charts, a kustomization and plain bundles for Manifests to try"
 	return p.progress.step("registry", doing, func() (string, error) {

@@ -25,8 +25,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/samples"
 )
 
-// installed is what each sample installs, in its order, and the version that was chosen where there is a choice. Namespaces are those that
-// the content names: a cluster would tell which objects need one.
+// installed lists what each sample installs, in its order, and the version that was chosen where there is a choice. Namespaces are those
+// that the content names: a cluster would determine which objects need one.
 var installed = map[string][]string{
 	"oci-helm-chart":  {"ConfigMap harbour/lantern-light", "Deployment.apps harbour/lantern", "version 1.0.0"},
 	"helm-repository": {"ConfigMap default/harbour-light-light", "Deployment.apps default/harbour-light", "version 1.1.0"},
@@ -56,7 +56,7 @@ func TestSAMPLES_EverySampleManifestCanBeInstalled(t *testing.T) {
 	}
 }
 
-// withoutHashes cuts what kustomize appends to the names of generated objects.
+// withoutHashes cuts the suffix that kustomize appends to the names of generated objects.
 func withoutHashes(ids []string) []string {
 	for i, id := range ids {
 		if at := strings.Index(id, "demo-directions-"); at >= 0 {
@@ -167,7 +167,7 @@ func newShelf(t *testing.T) *publisher {
 	return s
 }
 
-// parsed returns a sample as the API server would take it with strict validation, with the files in the ConfigMaps that come with it.
+// parsed returns a sample as the API server would accept it with strict validation, with the files in its ConfigMaps.
 func parsed(t *testing.T, s sample, names map[string]string) (*v1beta2.Manifest, []content.File) {
 	t.Helper()
 	data, err := s.filled(names)
@@ -200,7 +200,7 @@ func parsed(t *testing.T, s sample, names map[string]string) (*v1beta2.Manifest,
 	return manifest, files
 }
 
-// sampleReader does with the libraries what the manager does before it asks a cluster.
+// sampleReader calls the libraries as the manager does before it calls a cluster.
 type sampleReader struct {
 	t     *testing.T
 	oci   *content.OCI

@@ -12,23 +12,23 @@ import (
 const (
 	kubeconfigVariable        = "KUBECONFIG"
 	runtimeKubeconfigVariable = "RUNTIME_KUBECONFIG"
-	// cacheName is the folder for what kubectl remembers.
+	// cacheName is the folder for the cache of kubectl.
 	cacheName = "kubectl-cache"
-	// runtimeKubectl is how the commands below reach the runtime.
+	// runtimeKubectl is the kubectl of the commands below for the runtime.
 	runtimeKubectl = `kubectl --kubeconfig "$` + runtimeKubeconfigVariable + `"`
 	untilReady     = "kubectl wait --for=condition=Ready --timeout=3m kyma/" + remoteKyma
-	// readContent asks the content server with a token of its own. kubectl can do that too, and nothing else has to be there.
+	// readContent requests from the content server with its own token. kubectl can do that too, so no other program is needed.
 	readContent = `kubectl get --server="$` + contentVariable + `" --insecure-skip-tls-verify ` +
 		`--token="$(kubectl create token content-reader)" --raw `
 )
 
-// try is something that a newcomer can do.
+// try is a suggestion for newcomers.
 type try struct {
 	title    string
 	commands []string
 }
 
-// tries are for pasting: each command stands for itself once the env file was sourced.
+// tries are for pasting: each command works by itself once the env file was sourced.
 var tries = []try{
 	{"Watch the Kymas (in its own terminal, and continue in another)", []string{
 		"kubectl get kymas --watch",
@@ -69,7 +69,7 @@ var tries = []try{
 	}},
 }
 
-// writeEnv writes what a shell must know. kubectl gets a folder of its own, so that PATH gains nothing else.
+// writeEnv writes the environment for a shell. kubectl gets its own folder, so that nothing else is added to PATH.
 func (p *playground) writeEnv(context.Context) error {
 	bin, err := p.folder.part("bin")
 	if err != nil {
@@ -92,7 +92,7 @@ export KUBECACHEDIR=%s
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
 }
 
-// summary returns what exists and what to do with it.
+// summary describes what exists and what to do with it.
 func (p *playground) summary() string {
 	var out strings.Builder
 	m := p.crew.manager
@@ -127,7 +127,7 @@ func (p *playground) summary() string {
 	return out.String()
 }
 
-// things to try, with the path of the env file. Commands are the only lines that begin with six spaces.
+// things lists what to try, with the path of the env file. Commands are the only lines that begin with six spaces.
 func things(env string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "\nSeven things to try, in another terminal, after\n\n      source %s\n", env)
@@ -140,7 +140,7 @@ func things(env string) string {
 	return out.String()
 }
 
-// sampleRows returns the files with what they show.
+// sampleRows returns the files with their descriptions.
 func sampleRows() [][]string {
 	rows := make([][]string, 0, len(allSamples()))
 	for _, s := range allSamples() {

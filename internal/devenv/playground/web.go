@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// helmFolder is where the web server has its Helm repository, bundleFile where it has a bundle.
+	// helmFolder is the path of the Helm repository on the web server, bundleFile that of a bundle.
 	helmFolder = "/charts"
 	bundleFile = "/bundles/signpost.tar.gz"
-	// webHeaderTimeout bounds how long a client may take to say what it wants.
+	// webHeaderTimeout bounds how long a client may take to send its headers.
 	webHeaderTimeout = 10 * time.Second
 )
 
-// web is a web server on loopback, without TLS, whose files are in memory.
+// web is a web server on loopback, without TLS, with files in memory.
 type web struct {
 	host   string // 127.0.0.1:<port>
 	server *http.Server
@@ -44,7 +44,7 @@ func startWeb(ctx context.Context, files map[string][]byte) (*web, error) {
 	return s, nil
 }
 
-// stop ends it and its connections at once.
+// stop ends the server and its connections at once.
 func (s *web) stop() error { return s.server.Close() }
 
 // webFiles returns the Helm repository with all charts, and the bundle.

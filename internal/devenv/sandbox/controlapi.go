@@ -20,26 +20,26 @@ import (
 )
 
 const (
-	// doorFile says where a supervisor listens, and what to show it: only the owner of the sandbox can read that.
+	// doorFile holds the address of a supervisor and the token for it: only the owner of the sandbox can read the file.
 	doorFile = "door.json"
-	// revivePause keeps a manager that fails at once from being started all the time.
+	// revivePause limits how often a manager that fails at once is restarted.
 	revivePause = time.Second
-	// doorTimeout bounds how long a client may take to say what it wants.
+	// doorTimeout bounds how long a client may take to send its headers.
 	doorTimeout = 10 * time.Second
 	maxOrder    = 1 << 16
 )
 
-// StartRequest is the manager that should run in a sandbox.
+// StartRequest describes the manager that should run in a sandbox.
 type StartRequest struct {
 	// Program is the manager's own program.
 	Program string `json:"program"`
-	// Operators is the folder with the programs of the sample modules' operators; empty where they must not be played.
+	// Operators is the folder with the programs of the sample modules' operators; empty to run none.
 	Operators string `json:"operators,omitempty"`
-	// Restart ends a manager that runs already.
+	// Restart ends a manager that already runs.
 	Restart bool `json:"restart,omitempty"`
 }
 
-// controlAPI is where a supervisor takes requests: on loopback, from users who can read the folder.
+// controlAPI is the endpoint of a supervisor: on loopback, for users who can read the folder.
 type controlAPI struct {
 	Address string `json:"address"`
 	Token   string `json:"token"`
@@ -48,7 +48,7 @@ type controlAPI struct {
 
 func (d *controlAPI) close() error { return d.server.Close() }
 
-// openControlAPI begins to take orders.
+// openControlAPI begins to accept requests.
 func (h *supervisedSandbox) openControlAPI(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,10 +91,10 @@ func (h *supervisedSandbox) serve(w http.ResponseWriter, request *http.Request) 
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // who asked may be gone
+	_, _ = w.Write(data) // the client may be gone
 }
 
-// obey makes the manager of an order run, unless one runs already.
+// obey runs the manager of a request, unless one runs already.
 func (h *supervisedSandbox) obey(ctx context.Context, order StartRequest) (*Manager, error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -110,12 +110,12 @@ func (h *supervisedSandbox) obey(ctx context.Context, order StartRequest) (*Mana
 	}
 	select {
 	case h.ended <- struct{}{}:
-	default: // it will look anyway
+	default: // a signal is pending already
 	}
 	return h.sandbox.Manager, h.sandbox.write()
 }
 
-// startManager starts the manager with the rights of its ServiceAccount, and once the operators of sample modules.
+// startManager starts the manager with the permissions of its ServiceAccount, and once the operators of sample modules.
 func (h *supervisedSandbox) startManager(ctx context.Context, order StartRequest) error {
 	access, err := playground.ManagerAccess(ctx, h.hub)
 	if err != nil {
@@ -145,7 +145,7 @@ func (h *supervisedSandbox) startManager(ctx context.Context, order StartRequest
 	return nil
 }
 
-// StartManager has the supervisor of a sandbox run the manager, and returns when it is ready.
+// StartManager requests the supervisor of a sandbox to run the manager, and returns when it is ready.
 func (s *Sandbox) StartManager(ctx context.Context, order StartRequest) (*Manager, error) {
 	var at controlAPI
 	data, err := os.ReadFile(filepath.Join(s.Dir, doorFile))
@@ -164,7 +164,7 @@ func (s *Sandbox) StartManager(ctx context.Context, order StartRequest) (*Manage
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+at.Token)
-	// Not the default transport: a proxy of the environment has no business here.
+	// Not the default transport: a proxy from the environment must not be used.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(request)
 	if err != nil {

@@ -24,18 +24,18 @@ import (
 // DefaultKyma is the name of the Kyma of the first runtime.
 const DefaultKyma = "demo"
 
-// Deployment is what should run in a sandbox whose hub has the definitions and the rights of the manager already.
+// Deployment describes what should run in a sandbox whose hub already has the definitions and permissions of the manager.
 type Deployment struct {
-	// Order is the manager.
+	// Order describes the manager.
 	Order StartRequest
-	// Policy is what is asked of signatures; nil leaves that as it is, which at first is nothing.
+	// Policy is the signature policy; nil leaves the present one, which initially requires nothing.
 	Policy *Policy
 	// Samples publishes and offers the sample modules.
 	Samples bool
-	// Kyma, Channel and Modules are those of the Kyma for the first runtime; the others get one of the same name and a number.
+	// Kyma, Channel and Modules are those of the Kyma for the first runtime; the others get the same name with a number.
 	Kyma, Channel string
 	Modules       []string
-	// Wait is how long to wait until all Kymas are Ready; 0 means not at all.
+	// Wait is how long to wait until all Kymas are Ready; 0 for not at all.
 	Wait time.Duration
 }
 
@@ -48,7 +48,7 @@ func (s *Sandbox) HubConfig() (*rest.Config, error) {
 	return config, err
 }
 
-// Deploy publishes and offers the sample modules, runs the manager, and makes a Kyma for each runtime. What is there already stays.
+// Deploy publishes and offers the sample modules, runs the manager, and creates a Kyma for each runtime. Existing objects stay.
 func (s *Sandbox) Deploy(ctx context.Context, hub client.WithWatch, d Deployment, report Report) error {
 	if d.Samples {
 		if err := s.offer(ctx, hub, report); err != nil {
@@ -87,7 +87,7 @@ func (s *Sandbox) Deploy(ctx context.Context, hub client.WithWatch, d Deployment
 	return nil
 }
 
-// writePolicy returns the policy of a deployment: a file must be there when the manager starts.
+// writePolicy writes the policy of a deployment: the file must exist when the manager starts.
 func (s *Sandbox) writePolicy(policy *Policy) error {
 	if policy != nil {
 		return s.ApplyPolicy(*policy)
@@ -119,7 +119,7 @@ func (s *Sandbox) offer(ctx context.Context, hub client.Client, report Report) e
 	return err
 }
 
-// kymas has one for each runtime.
+// kymas returns one Kyma for each runtime.
 func (s *Sandbox) kymas(d Deployment) []*v1beta2.Kyma {
 	var kymas []*v1beta2.Kyma
 	for i := range s.Runtimes {
@@ -138,7 +138,7 @@ func (s *Sandbox) kymas(d Deployment) []*v1beta2.Kyma {
 	return kymas
 }
 
-// create creates what is not there.
+// create creates the objects that do not exist.
 func create(ctx context.Context, c client.Client, objects ...client.Object) error {
 	for _, object := range objects {
 		if err := c.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -148,7 +148,7 @@ func create(ctx context.Context, c client.Client, objects ...client.Object) erro
 	return nil
 }
 
-// NotReadyError is why a Kyma is not Ready at the end of a wait.
+// NotReadyError is the error for a Kyma that is not Ready at the end of a wait.
 type NotReadyError struct {
 	Kyma, Status string
 	Err          error
@@ -159,7 +159,7 @@ func (e *NotReadyError) Error() string {
 	return fmt.Sprintf("Kyma %s is not Ready: %s (%v)", e.Kyma, e.Status, e.Err)
 }
 
-// Unwrap returns why waiting ended.
+// Unwrap returns why the wait ended.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // AwaitReady watches a Kyma until it is Ready or the context ends, and reports every change.
@@ -187,7 +187,7 @@ func AwaitReady(ctx context.Context, hub client.WithWatch, key client.ObjectKey,
 	}
 }
 
-// followKyma hands on what a watch says, until that is enough or the watch ends.
+// followKyma passes on the events of a watch, until enough returns true or the watch ends.
 func followKyma(events watch.Interface, enough func(*v1beta2.Kyma) bool) bool {
 	for event := range events.ResultChan() {
 		if kyma, ok := event.Object.(*v1beta2.Kyma); ok && event.Type != watch.Deleted && enough(kyma) {
@@ -204,7 +204,7 @@ func stateOf(kyma *v1beta2.Kyma) string {
 	return string(kyma.Status.State)
 }
 
-// whyNot returns the status of a Kyma on one line, with the message of what is wrong.
+// whyNot returns the status of a Kyma on one line, with the message of its condition Ready unless it is Ready.
 func whyNot(kyma *v1beta2.Kyma) string {
 	line := playground.Describe(kyma)
 	if condition := meta.FindStatusCondition(kyma.Status.Conditions, v1beta2.ConditionReady); condition != nil && !playground.Ready(kyma) {

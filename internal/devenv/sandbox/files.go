@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// keyFile signs the sample modules; only this sandbox trusts it.
+	// keyFile holds the key that signs the sample modules; only this sandbox trusts it.
 	keyFile = "samples-key.pem"
 	keyBits = 2048
 )
 
-// writeFiles writes what users and programs need to find their way around, and notes it.
+// writeFiles writes the files that users and programs need to use the sandbox, and records their paths.
 func (h *supervisedSandbox) writeFiles(context.Context) error {
 	s := &h.sandbox
 	s.Registry = Registry{Host: h.registry.Host, URL: "http://" + h.registry.Host}
@@ -62,7 +62,7 @@ func describe(plane *localcluster.ControlPlane) Cluster {
 	return Cluster{Name: plane.Name, Kubeconfig: plane.Kubeconfig, Server: strings.TrimSuffix(plane.Config.Host, "/")}
 }
 
-// useNamespace makes the namespace of Kymas the one where kubectl looks without being told.
+// useNamespace makes the namespace of Kymas the default namespace of kubectl.
 func useNamespace(kubeconfig string) error {
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Sandbox) writeMerged() error {
 	return replace(s.Kubeconfig, data)
 }
 
-// Environment returns what a shell must know, as lines that it can read.
+// Environment returns the environment for a shell, as lines that it can read.
 func (s *Sandbox) Environment() string {
 	var out strings.Builder
 	export := func(name, value string) { fmt.Fprintf(&out, "export %s=%s\n", name, quote(value)) }
@@ -105,16 +105,16 @@ func (s *Sandbox) Environment() string {
 		export(strings.ToUpper(strings.ReplaceAll(runtime.Name, "-", "_"))+"_KUBECONFIG", runtime.Kubeconfig)
 	}
 	export("REGISTRY", s.Registry.URL)
-	// What kubectl remembers of a cluster goes with the sandbox: another one may get the same port.
+	// The cache of kubectl is deleted with the sandbox: another cluster may get the same port.
 	export("KUBECACHEDIR", filepath.Join(s.Dir, "kubectl-cache"))
 	fmt.Fprintf(&out, "export PATH=%s:\"$PATH\"\n", quote(filepath.Join(s.Dir, "bin")))
 	return out.String()
 }
 
-// quote makes a value one word of a shell.
+// quote quotes a value as one word for a shell.
 func quote(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }
 
-// writeKey makes the key that sample modules are signed with.
+// writeKey writes the key with which sample modules are signed.
 func writeKey(path string) error {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// lockPatience is how long a lock is tried to be taken that may be held for a moment only.
+	// lockPatience is how long to try to take a lock that may be held only for a moment.
 	lockPatience = 400 * time.Millisecond
 	lockPause    = 20 * time.Millisecond
 )
 
-// ErrTaken says that a sandbox of that name runs, or is being made or deleted.
+// ErrTaken means that a sandbox of that name runs, or is being created or deleted.
 var ErrTaken = errors.New("there is a sandbox of that name already")
 
-// tryLock takes the lock of a folder if it is free. The last process with the open file releases it: the supervisor inherits it.
+// tryLock takes the lock of a folder if it is free. The lock is released with the last process that has the file open, and the supervisor
+// inherits the file.
 func tryLock(dir string) (lock *os.File, held bool, err error) {
 	return tryOpened(filepath.Join(dir, lockFile), os.O_RDWR)
 }
@@ -41,8 +42,8 @@ func tryOpened(path string, flags int) (lock *os.File, held bool, err error) {
 	return lock, true, nil
 }
 
-// claim makes the folder of a new sandbox, or takes over that of one that has ended, and returns its lock. Who lists sandboxes holds a lock
-// for a moment, so it tries for a moment.
+// claim creates the folder of a new sandbox, or takes over that of one that has ended, and returns its lock. A program that lists sandboxes
+// holds a lock for a moment, so claim tries for a moment.
 func claim(ctx context.Context, dir string) (lock *os.File, err error) {
 	err = wait.PollUntilContextTimeout(ctx, lockPause, lockPatience, true, func(context.Context) (bool, error) {
 		var e error
@@ -55,7 +56,7 @@ func claim(ctx context.Context, dir string) (lock *os.File, err error) {
 	return lock, err
 }
 
-// claimOnce returns nil when the lock is taken, or the folder is being deleted.
+// claimOnce returns nil when the lock is held by another process, or the folder is being deleted.
 func claimOnce(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -73,7 +74,7 @@ func claimOnce(dir string) (*os.File, error) {
 	return lock, nil
 }
 
-// same reports whether a path still leads to the file that is open.
+// same reports whether a path still refers to the open file.
 func same(file *os.File, path string) bool {
 	opened, err := file.Stat()
 	if err != nil {
@@ -83,7 +84,7 @@ func same(file *os.File, path string) bool {
 	return err == nil && os.SameFile(opened, now)
 }
 
-// empty deletes what an earlier sandbox left, but for the lock.
+// empty deletes the files of an earlier sandbox, except for the lock.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -22,20 +22,20 @@ const (
 	signaturesFile   = "signatures.yaml"
 )
 
-// Levels are what can be asked of signatures.
+// Levels are the levels of a signature policy.
 var Levels = []string{"off", "audit", "enforce"}
 
-// Policy is a signature policy: which components must be signed by which keys.
+// Policy is a signature policy: which components must be signed with which keys.
 type Policy struct {
 	// Level is one of Levels; empty means the first.
 	Level string
-	// Components is a regular expression for the names of those that it is about; empty means all of them.
+	// Components is a regular expression for the names of the components that it covers; empty means all of them.
 	Components string
 	// Trust are public keys and certificates, in PEM, whose signatures count.
 	Trust [][]byte
 }
 
-// signatureRule is an entry of the file that the manager follows: docs/spec/signatures.md.
+// signatureRule is an entry of the file that the manager reads: docs/spec/signatures.md.
 type signatureRule struct {
 	Components   string   `json:"components"`
 	Require      string   `json:"require"`
@@ -60,7 +60,7 @@ func (p Policy) Check() error {
 
 func (p Policy) asks() bool { return p.Level != "" && p.Level != Levels[0] }
 
-// sorted returns the public keys and the certificates of what is trusted.
+// sorted returns the trusted public keys and certificates.
 func (p Policy) sorted() (keys, certificates []string, err error) {
 	for _, text := range p.Trust {
 		found := 0
@@ -82,10 +82,10 @@ func (p Policy) sorted() (keys, certificates []string, err error) {
 	return keys, certificates, nil
 }
 
-// rules returns the file's:
+// rules returns the rules of the file:
 //
-//  1. the sample modules are held to the key of the sandbox, where the policy is about them too, so that they can still be had
-//  2. what the policy is about is held to who is trusted
+//  1. the sample modules must be signed with the key of the sandbox, if the policy covers them, so that they remain available
+//  2. the components that the policy covers must be signed with a trusted key
 //  3. everything else needs no signature
 func (p Policy) rules(samplesKey string) ([]signatureRule, error) {
 	rules := []signatureRule{}
@@ -107,13 +107,13 @@ func (p Policy) rules(samplesKey string) ([]signatureRule, error) {
 	}
 	keys, certificates, err := p.sorted()
 	rules = append(rules, signatureRule{Components: pattern, Require: p.Level, PublicKeys: keys, Certificates: certificates})
-	if p.Components != "" && p.Level == Levels[2] { // where one rule enforces, what no rule is about is refused
+	if p.Components != "" && p.Level == Levels[2] { // where one rule enforces, components without a rule are refused
 		rules = append(rules, signatureRule{Components: ".*", Require: Levels[0]})
 	}
 	return rules, err
 }
 
-// ApplyPolicy makes a policy the one that the manager of a sandbox follows, at once where it runs.
+// ApplyPolicy makes a policy the one that the manager of a sandbox follows, immediately if it runs.
 func (s *Sandbox) ApplyPolicy(p Policy) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *Sandbox) ApplyPolicy(p Policy) error {
 	return replace(filepath.Join(folder, signaturesFile), data)
 }
 
-// signer is who signs the sample modules.
+// signer returns the signer of the sample modules.
 func (s *Sandbox) signer() (*component.Signer, error) {
 	key, err := os.ReadFile(filepath.Join(s.Dir, keyFile))
 	if err != nil {

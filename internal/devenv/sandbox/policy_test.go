@@ -31,9 +31,9 @@ func TestPolicy_WhoIsHeldToWhat(t *testing.T) {
 		rules  int
 		last   string
 	}{
-		"nothing is asked of anyone":                                {Policy{}, 0, ""},
-		"off requires nothing, with any trust":                      {Policy{Level: "off", Trust: [][]byte{trusted}}, 0, ""},
-		"all are held to it, the samples by the key of the sandbox": {Policy{Level: "enforce", Trust: [][]byte{trusted}}, samples + 1, ".*"},
+		"nothing is required":                                         {Policy{}, 0, ""},
+		"off requires nothing, with any trust":                        {Policy{Level: "off", Trust: [][]byte{trusted}}, 0, ""},
+		"all must be signed, the samples with the key of the sandbox": {Policy{Level: "enforce", Trust: [][]byte{trusted}}, samples + 1, ".*"},
 		"only those of the author": {
 			Policy{Level: "warn", Components: "example.com/.*", Trust: [][]byte{trusted}}, 1, "example.com/.*",
 		},
@@ -69,7 +69,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		"no key is trusted":                 {Policy{Level: "enforce"}, "no key is trusted"},
 		"a pattern that is none":            {Policy{Components: "("}, "is no regular expression"},
 		"a private key, which is not shown": {Policy{Level: "warn", Trust: [][]byte{private}}, `holds a "PRIVATE KEY"`},
-		"something that is no key":          {Policy{Level: "warn", Trust: [][]byte{[]byte("hello")}}, "is not in PEM"},
+		"something that is not a key":       {Policy{Level: "warn", Trust: [][]byte{[]byte("hello")}}, "is not in PEM"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := tc.policy.Check(); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {

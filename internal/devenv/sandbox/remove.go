@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// endPatience is how long a supervisor may take to end everything in order; killPatience, to be gone when it was killed.
+	// endPatience is how long a supervisor may take to end everything in order; killPatience is the limit after SIGKILL.
 	endPatience  = 2 * time.Minute
 	killPatience = 10 * time.Second
 )
 
-// Delete ends all processes of a sandbox and removes its folder. One that has ended already, or was killed, is cleaned up.
+// Delete ends all processes of a sandbox and removes its folder. It also cleans up a sandbox that has ended already, or was killed.
 func Delete(ctx context.Context, root, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -43,11 +43,11 @@ func Delete(ctx context.Context, root, name string) error {
 	return os.RemoveAll(dir)
 }
 
-// end ends the supervisor, and returns the lock of the folder: its holder knows that the supervisor is gone.
+// end ends the supervisor, and returns the lock of the folder, which proves that the supervisor has ended.
 //
 //  1. where the lock is free, nothing runs
-//  2. the supervisor is asked to end, which ends everything in order
-//  3. where it does not, it is killed, and the kernel ends what it started
+//  2. the supervisor gets SIGTERM, and ends everything in order
+//  3. if it does not end, it is killed, and the kernel ends the processes that it started
 func end(ctx context.Context, dir string) (*os.File, error) {
 	lock, err := awaitLock(ctx, dir, lockPatience)
 	if lock != nil || err != nil {
@@ -69,7 +69,7 @@ func end(ctx context.Context, dir string) (*os.File, error) {
 	return nil, errors.New("another program holds its lock: is it being made or deleted?")
 }
 
-// awaitLock waits until the lock is free; nil when it stays taken.
+// awaitLock waits until the lock is free; nil when it stays held.
 func awaitLock(ctx context.Context, dir string, patience time.Duration) (lock *os.File, err error) {
 	err = wait.PollUntilContextTimeout(ctx, lockPause, patience, true, func(context.Context) (bool, error) {
 		found, held, err := tryLock(dir)
@@ -115,8 +115,8 @@ func names(pid int, dir string) bool {
 	return false
 }
 
-// cleanUpLocked ends what a supervisor that was killed may have left where the kernel does not end children with their parent, and removes
-// what control planes keep outside of the folder. Call it with the lock.
+// cleanUpLocked ends processes that a killed supervisor may have left where the kernel does not end children with their parent, and removes
+// the data of control planes outside the folder. Call it with the lock.
 func cleanUpLocked(dir string) error {
 	if s, err := read(dir); err == nil && s.Manager != nil && names(s.Manager.Process, dir) {
 		_ = syscall.Kill(s.Manager.Process, syscall.SIGKILL) // an error means that it is gone

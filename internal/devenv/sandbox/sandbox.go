@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// State is what a sandbox does.
+// State is the state of a sandbox.
 type State string
 
 // The states of a sandbox.
 const (
-	// Starting: it is being made.
+	// Starting: it is being created.
 	Starting State = "Starting"
 	// Running: its clusters serve.
 	Running State = "Running"
-	// Stopped: its processes have ended, and only a folder is left, which Delete removes.
+	// Stopped: its processes have ended, and only its folder is left, which Delete removes.
 	Stopped State = "Stopped"
 )
 
 const (
-	// DefaultName is that of a sandbox that was given none.
+	// DefaultName is the name of a sandbox when none is given.
 	DefaultName = "local"
-	// mostRuntimes is more than most machines bear.
+	// mostRuntimes is more than most machines can run.
 	mostRuntimes = 16
 
 	hubName     = "hub"
@@ -44,16 +44,16 @@ const (
 	managerPart = "manager"
 )
 
-// Sandbox is one, as it stands in its folder and as programs are told of it.
+// Sandbox describes a sandbox, in the file in its folder and in the output for programs.
 type Sandbox struct {
 	Name    string    `json:"name"`
 	State   State     `json:"state"`
 	Created time.Time `json:"created,omitzero"`
-	// Dir is its folder, Process the supervisor, and Log what that says.
+	// Dir is its folder, Process the supervisor, and Log the supervisor's log.
 	Dir     string `json:"dir"`
 	Process int    `json:"process,omitempty"`
 	Log     string `json:"log,omitempty"`
-	// Kubeconfig has a context for each cluster, that of the hub is the current one. Env is a file for shells to source.
+	// Kubeconfig has a context for each cluster; that of the hub is the current one. Env is a file for shells to source.
 	Kubeconfig string    `json:"kubeconfig,omitempty"`
 	Env        string    `json:"env,omitempty"`
 	Hub        Cluster   `json:"hub,omitzero"`
@@ -70,7 +70,7 @@ type Cluster struct {
 	Server     string `json:"server"`
 }
 
-// Registry is where components are published. It speaks no TLS and asks for no login.
+// Registry is where components are published. It uses no TLS and requires no login.
 type Registry struct {
 	// Host is "127.0.0.1:port", URL the same with its scheme.
 	Host string `json:"host"`
@@ -87,13 +87,13 @@ type Manager struct {
 	Signatures string `json:"signatures"`
 }
 
-// Report is told how something stands: key names it, state is one word, text may be empty.
+// Report receives the progress of a part: key names it, state is one word, text may be empty.
 type Report func(key, state, text string)
 
-// ErrNotFound says that there is no sandbox of a name.
+// ErrNotFound means that there is no sandbox of that name.
 var ErrNotFound = errors.New("there is no such sandbox")
 
-// Root returns where sandboxes are: $XDG_STATE_HOME/kyma/sandboxes.
+// Root returns the folder of all sandboxes: $XDG_STATE_HOME/kyma/sandboxes.
 func Root() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "kyma", "sandboxes"), nil
@@ -107,7 +107,7 @@ func Root() (string, error) {
 
 var namePattern = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$`)
 
-// CheckName refuses what is no name of a sandbox.
+// CheckName refuses an invalid name of a sandbox.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("%q is no name for a sandbox: use at most 32 lower-case letters, digits and hyphens, a letter first", name)
@@ -115,7 +115,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// List returns all sandboxes, by name, those that have ended too.
+// List returns all sandboxes sorted by name, including those that have ended.
 func List(root string) ([]Sandbox, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -138,7 +138,7 @@ func List(root string) ([]Sandbox, error) {
 	return found, nil
 }
 
-// Find returns the sandbox of a name, in the state that it has now.
+// Find returns the sandbox of a name, with its current state.
 func Find(root, name string) (*Sandbox, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func Find(root, name string) (*Sandbox, error) {
 	return s, nil
 }
 
-// read returns what stands in a folder. One without that is just being made.
+// read returns the description in a folder. A folder without one belongs to a sandbox that is being created.
 func read(dir string) (*Sandbox, error) {
 	s := &Sandbox{Name: filepath.Base(dir), State: Starting, Dir: dir, Log: filepath.Join(dir, logFile)}
 	data, err := os.ReadFile(filepath.Join(dir, stateFile))
@@ -178,7 +178,7 @@ func read(dir string) (*Sandbox, error) {
 	return s, nil
 }
 
-// write replaces the description of a sandbox as a whole, so that no reader sees half of it.
+// write replaces the description of a sandbox atomically, so that no reader sees half of it.
 func (s *Sandbox) write() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Sandbox) write() error {
 	return replace(filepath.Join(s.Dir, stateFile), data)
 }
 
-// replace writes a file that only we may read, as a whole.
+// replace writes a file that only we may read, atomically.
 func replace(path string, data []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
@@ -203,7 +203,7 @@ func replace(path string, data []byte) error {
 	return nil
 }
 
-// RuntimeNames returns those of the clusters of that many runtimes: runtime, runtime-2, and so on.
+// RuntimeNames returns the names of the clusters of that many runtimes: runtime, runtime-2, and so on.
 func RuntimeNames(count int) []string {
 	var names []string
 	for i := range count {
@@ -216,7 +216,7 @@ func RuntimeNames(count int) []string {
 	return names
 }
 
-// Owner returns the sandbox that runs and whose hub is at an address; nil when there is none.
+// Owner returns the running sandbox whose hub is at an address; nil when there is none.
 func Owner(all []Sandbox, server string) *Sandbox {
 	i := slices.IndexFunc(all, func(s Sandbox) bool {
 		return s.State == Running && strings.TrimSuffix(s.Hub.Server, "/") == strings.TrimSuffix(server, "/")

@@ -22,7 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// superviseWord makes the test binary a supervisor.
+// superviseWord is the argument that makes the test binary a supervisor.
 const superviseWord = "supervise-a-sandbox"
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ func options(t *testing.T, root, name string, runtimes int) sandbox.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // by the way that users have, so that nothing is left of a test that failed
+	t.Cleanup(func() { // as users do it, so that a failed test leaves nothing behind
 		if err := sandbox.Delete(context.Background(), root, name); err != nil && !errors.Is(err, sandbox.ErrNotFound) {
 			t.Error(err)
 		}
@@ -113,8 +113,8 @@ func TestSandbox_WhatAKilledSupervisorLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, append(processes, s.Process))
-	become(t, root, "victim Stopped")                // the lock goes with the last thread, which may be later than the process is seen to end
-	again := start(t, options(t, root, "victim", 1)) // takes the folder over
+	become(t, root, "victim Stopped")                // the lock ends with the last thread, which may be after the process is seen to end
+	again := start(t, options(t, root, "victim", 1)) // takes over the folder
 	serves(t, again.Kubeconfig)
 	if err := syscall.Kill(again.Process, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func serversDiffer(t *testing.T, all ...*sandbox.Sandbox) {
 	}
 }
 
-// filesAreForUsAlone looks at every file and folder: kubeconfigs and keys are among them.
+// filesAreForUsAlone checks the permissions of every file and folder: kubeconfigs and keys are among them.
 func filesAreForUsAlone(t *testing.T, s *sandbox.Sandbox) {
 	t.Helper()
 	info, err := os.Stat(s.Dir)
@@ -249,7 +249,7 @@ func states(t *testing.T, root string) []string {
 	return found
 }
 
-// below returns the processes that one started, directly and indirectly.
+// below returns the processes that a parent started, directly and indirectly.
 func below(t *testing.T, parent int) []int {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -287,7 +287,7 @@ func parentOf(file string) (pid, parent int, ok bool) {
 	return pid, parent, err == nil && fields[0] != "Z"
 }
 
-// gone waits a moment: who was killed takes one to go.
+// gone waits a moment, because a killed process takes one to end.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -18,35 +18,35 @@ import (
 )
 
 const (
-	// lockFD and reportFD are the files that a supervisor inherits.
+	// lockFD and reportFD are the file descriptors that a supervisor inherits.
 	lockFD, reportFD = 3, 4
-	// tailBytes of the supervisor's log go into the error when it does not start.
+	// tailBytes of the supervisor's log are added to the error when it does not start.
 	tailBytes = 2000
-	// abortPatience is how long a supervisor may take to end when its start is given up.
+	// abortPatience is how long a supervisor may take to end when its start is aborted.
 	abortPatience = 20 * time.Second
 )
 
-// Options say what to make.
+// Options configure a sandbox.
 type Options struct {
-	// Root is where sandboxes are: see the function Root.
+	// Root is the folder of all sandboxes: see the function Root.
 	Root string
-	// Name of it; Runtimes is how many there are beside the hub.
+	// Name is its name; Runtimes is the number of runtimes besides the hub.
 	Name     string
 	Runtimes int
-	// Bare leaves out what turns Deployments into ready pods: each cluster is an API server and nothing else.
+	// Bare leaves out the programs that turn Deployments into ready pods: each cluster is only an API server.
 	Bare bool
-	// Supervisor is the program, with arguments, that calls Supervise; the folder is appended as a last argument.
+	// Supervisor is the program, with arguments, that calls Supervise; the folder is appended as the last argument.
 	Supervisor []string
 }
 
-// plan is what a supervisor is told.
+// plan is the configuration of a supervisor.
 type plan struct {
 	Runtimes int    `json:"runtimes"`
 	Bare     bool   `json:"bare,omitempty"`
 	Assets   string `json:"assets"`
 }
 
-// message is a line from a supervisor that starts to who started it.
+// message is a line from a starting supervisor to the process that started it.
 type message struct {
 	Key   string `json:"key,omitempty"`
 	State string `json:"state,omitempty"`
@@ -55,7 +55,7 @@ type message struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Start makes a sandbox and returns when its clusters serve. It stays when this process ends. When the context ends before, nothing stays.
+// Start creates a sandbox and returns when its clusters serve. It stays when this process ends. When the context ends first, nothing stays.
 func Start(ctx context.Context, o Options, report Report) (*Sandbox, error) {
 	if err := CheckName(o.Name); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func Start(ctx context.Context, o Options, report Report) (*Sandbox, error) {
 	return read(dir)
 }
 
-// launch starts the supervisor and follows what it says until it is up.
+// launch starts the supervisor and follows its messages until it is up.
 func launch(ctx context.Context, o Options, dir string, what plan, lock *os.File, report Report) error {
 	told, tell, err := os.Pipe()
 	if err != nil {
@@ -116,7 +116,7 @@ func launch(ctx context.Context, o Options, dir string, what plan, lock *os.File
 	}
 }
 
-// supervisor returns the command that starts it, in a session of its own, so that it outlives the terminal.
+// supervisor returns the command that starts the supervisor, in a new session, so that it outlives the terminal.
 func supervisor(o Options, dir string, what plan, lock, tell *os.File) (*exec.Cmd, error) {
 	data, err := json.Marshal(what)
 	if err != nil {
@@ -136,7 +136,7 @@ func supervisor(o Options, dir string, what plan, lock, tell *os.File) (*exec.Cm
 	return cmd, nil
 }
 
-// follow reports what a supervisor says until it is up or gives up.
+// follow reports the messages of a supervisor until it is up or fails.
 func follow(told io.Reader, report Report) error {
 	lines := bufio.NewScanner(told)
 	for lines.Scan() {
@@ -155,12 +155,12 @@ func follow(told io.Reader, report Report) error {
 	return errors.Join(errors.New("the supervisor of the sandbox ended before it was up"), lines.Err())
 }
 
-// abort ends a supervisor whose start is given up, and what it started.
+// abort ends a supervisor whose start is aborted, and the processes that it started.
 func abort(cmd *exec.Cmd) error {
 	_ = cmd.Process.Signal(syscall.SIGTERM) // an error means that it is gone
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it was told to end: how is of no interest
+		_ = cmd.Wait() // it was told to end: how it ends does not matter
 		close(done)
 	}()
 	timer := time.NewTimer(abortPatience)
@@ -175,7 +175,7 @@ func abort(cmd *exec.Cmd) error {
 	return err
 }
 
-// tail returns the end of a log, to be appended to an error.
+// tail returns the end of a log, for an error.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) == 0 {

@@ -31,15 +31,15 @@ type supervisedSandbox struct {
 	registry *localcluster.Registry
 	control  *controlAPI
 
-	mutex   sync.Mutex // over what follows, and what is written of it
+	mutex   sync.Mutex // for the following fields, and for writing them
 	sandbox Sandbox
 	crew    *playground.ProcessGroup
 	order   *StartRequest // of the manager that should run
 	ended   chan struct{}
 }
 
-// Supervise returns the life of a supervisor: it makes what a sandbox has, keeps it running until the context ends, and ends it. It must be
-// started by Start, in a process of its own.
+// Supervise runs a supervisor: it creates the parts of a sandbox, keeps them running until the context ends, and ends them. It must be
+// started by Start, in a separate process.
 func Supervise(ctx context.Context, dir string) error {
 	report := os.NewFile(reportFD, "report")
 	if !inherited(dir) || report == nil {
@@ -53,7 +53,7 @@ func Supervise(ctx context.Context, dir string) error {
 	h := &supervisedSandbox{log: log, crew: playground.NewProcessGroup(), ended: make(chan struct{}, 1)}
 	h.tell = func(m message) {
 		if data, err := json.Marshal(m); err == nil {
-			_, _ = report.Write(append(data, '\n')) // who listened may be gone
+			_, _ = report.Write(append(data, '\n')) // the reader may be gone
 		}
 	}
 	err := h.live(ctx, dir, report)
@@ -67,13 +67,13 @@ func Supervise(ctx context.Context, dir string) error {
 	return errors.Join(err, h.close())
 }
 
-// inherited reports whether the lock of the folder was handed over.
+// inherited reports whether this process inherited the lock of the folder.
 func inherited(dir string) bool {
 	var opened, there syscall.Stat_t
 	return syscall.Fstat(lockFD, &opened) == nil && syscall.Stat(filepath.Join(dir, lockFile), &there) == nil && opened.Ino == there.Ino
 }
 
-// live makes everything, says so, and stays.
+// live creates everything, reports that, and stays.
 func (h *supervisedSandbox) live(ctx context.Context, dir string, report *os.File) error {
 	data, err := os.ReadFile(filepath.Join(dir, "plan.json"))
 	if err == nil {
@@ -155,7 +155,7 @@ func (h *supervisedSandbox) stay(ctx context.Context) {
 	}
 }
 
-// revive starts a manager again that ended by itself, a moment later.
+// revive restarts a manager that ended by itself, after a pause.
 func (h *supervisedSandbox) revive(ctx context.Context) {
 	timer := time.NewTimer(revivePause)
 	defer timer.Stop()
@@ -181,7 +181,7 @@ func (h *supervisedSandbox) revive(ctx context.Context) {
 	}
 }
 
-// close ends everything: first what works on clusters, then those, at the same time.
+// close ends everything: first the programs that use the clusters, then the clusters, at the same time.
 func (h *supervisedSandbox) close() error {
 	var err error
 	if h.control != nil {

@@ -17,11 +17,11 @@ type Driver struct {
 	Rig *rig.Rig
 	// Watchdog of the rig.
 	Watchdog *oracle.Watchdog
-	// Within is how long the manager may take to come to the right end after its death.
+	// Within is how long the manager may take to reach the right end state after its death.
 	Within time.Duration
 }
 
-// Clean runs an operation without deaths. It returns the calls, and the end state, which is compared with one that is given.
+// Clean runs an operation without deaths. It returns the calls, and the end state, which it compares with want if that is given.
 func (d *Driver) Clean(ctx context.Context, op operation.Operation, want oracle.State) (run Run, end oracle.State, err error) {
 	s, judge, err := d.begin(ctx, op)
 	if err != nil {
@@ -43,7 +43,7 @@ func (d *Driver) Clean(ctx context.Context, op operation.Operation, want oracle.
 	return run, end, err
 }
 
-// begin makes a Scene and brings it to where the operation begins, with a manager that is at rest.
+// begin creates a Scenario and brings it to the start of the operation, with a manager that is at rest.
 func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.Scenario, *oracle.Oracle, error) {
 	d.Rig.ClearFaults()
 	if !d.Rig.Manager.Running() {
@@ -65,13 +65,13 @@ func (d *Driver) begin(ctx context.Context, op operation.Operation) (*operation.
 	return s, judge, nil
 }
 
-// Death is how a manager died and came back.
+// Death describes how a manager died and recovered.
 type Death struct {
-	// Died is false when the operation came to its end without making the call.
+	// Died is false when the operation ended without the call.
 	Died bool
-	// Recovered is how long it took from its return to the right end.
+	// Recovered is the time from its restart to the right end state.
 	Recovered time.Duration
-	// Problems are what was wrong in the end and on the way, and Log how the manager's log ended when there were some.
+	// Problems are those in the end state and on the way, and Log the end of the manager's log when there were any.
 	Problems []string
 	Log      []string
 }
@@ -97,10 +97,10 @@ func (d *Driver) Crash(ctx context.Context, op operation.Operation, want oracle.
 	return death
 }
 
-// logLines of the manager's log are kept of a point that failed.
+// logLines of the manager's log are kept for a point that failed.
 const logLines = 40
 
-// die does the operation, with the manager's death and return in the middle.
+// die runs the operation, with the manager's death and restart in the middle.
 func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.Scenario, point Point) (death Death) {
 	trigger := NewTrigger(point, s.ID, d.Rig.Manager.Kill)
 	disarm := trigger.Arm(d.proxies()...)
@@ -111,7 +111,7 @@ func (d *Driver) die(ctx context.Context, op operation.Operation, s *operation.S
 	select {
 	case <-trigger.Fired():
 	case err = <-done:
-		// What was requested is there; what the manager does after that belongs to the operation too.
+		// The requested state is reached; later work of the manager belongs to the operation too.
 		err = errors.Join(err, d.Rig.Quiet(ctx))
 		done <- nil
 	}

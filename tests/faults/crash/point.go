@@ -9,22 +9,22 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 )
 
-// When tells on which side of a call the manager dies.
+// When is the side of a call on which the manager dies.
 type When string
 
 const (
-	// Before the server behind is asked.
+	// Before: before the server receives the call.
 	Before When = "before"
-	// After the server has carried the call out, and before the manager is told.
+	// After: after the server has carried out the call, and before the manager receives the response.
 	After When = "after"
 )
 
-// Point is a moment in an operation. It names a call by what it does and not by its number, for calls overtake each other.
+// Point is a moment in an operation. It names a call by what it does and not by its number, because calls overtake each other.
 type Point struct {
 	// Operation, and the server (proxy) that the call goes to.
 	Operation string `json:"operation"`
 	Server    string `json:"server"`
-	// Call is what is called, in the words of proxy.Call, with "$id" for the ID of the Scene and "$hash" for what is made of it.
+	// Call describes the call in the form of proxy.Call, with "$id" for the ID of the Scenario and "$hash" for hashes of it.
 	Call string `json:"call"`
 	// Occurrence counts the same call within the operation, from 1.
 	Occurrence int `json:"occurrence"`
@@ -45,7 +45,7 @@ func counts(call proxy.Call) bool { return call.Mutating && !call.Heartbeat() }
 // hashed are names that end in a hash of other names, as those of Manifests do.
 var hashed = regexp.MustCompile(`\$id-[0-9]{4,}`)
 
-// name returns what a call does, whichever Scene it is for.
+// name describes a call independently of its Scenario.
 func name(call proxy.Call, id string) string {
 	if id == "" {
 		return call.String()
@@ -53,14 +53,14 @@ func name(call proxy.Call, id string) string {
 	return hashed.ReplaceAllString(strings.ReplaceAll(call.String(), id, "$id"), "$$id-$$hash")
 }
 
-// Run are the calls of one run of an operation on the Scene of that ID.
+// Run are the calls of one run of an operation on the Scenario of that ID.
 type Run struct {
 	ID    string
 	Calls []proxy.Call
 }
 
-// PointsOf makes points of clean runs: two for every call that changed something, before and after it, in the order of the first run.
-// A call that only some of the runs made is among them as well.
+// PointsOf returns the points of clean runs: two for every call that changed something, before and after it, in the order of the first run.
+// Calls that only some of the runs made are included.
 func PointsOf(operation string, runs ...Run) []Point {
 	var points []Point
 	seen := map[call]bool{}
@@ -80,13 +80,13 @@ func PointsOf(operation string, runs ...Run) []Point {
 	return points
 }
 
-// call is what a point names, but for its side.
+// call is a point without its side.
 type call struct {
 	server, name string
 	occurrence   int
 }
 
-// counted returns the calls of a run that count, in the order of time.
+// counted returns the calls of a run that count, in chronological order.
 func (r Run) counted() []call {
 	calls := slices.Clone(r.Calls)
 	slices.SortStableFunc(calls, func(a, b proxy.Call) int { return a.At.Compare(b.At) })

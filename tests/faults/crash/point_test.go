@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 )
 
-// calls that change ConfigMaps of these names, a millisecond apart.
+// writes returns calls that change ConfigMaps of these names, a millisecond apart.
 func writes(server string, from int, names ...string) []proxy.Call {
 	var calls []proxy.Call
 	for i, name := range names {
@@ -48,20 +48,20 @@ func TestPointsOf(t *testing.T) {
 		{"every call that changes something is two points", [][]proxy.Call{writes("hub", 0, "x")}, []string{
 			"install before hub: create configmaps a/x #1", "install after hub: create configmaps a/x #1",
 		}},
-		{"reads and heartbeats are none", [][]proxy.Call{{lease, read}}, nil},
-		{"a call that is repeated is counted", [][]proxy.Call{writes("hub", 0, "x", "x")}, []string{
+		{"reads and heartbeats are not points", [][]proxy.Call{{lease, read}}, nil},
+		{"a repeated call is counted", [][]proxy.Call{writes("hub", 0, "x", "x")}, []string{
 			"install before hub: create configmaps a/x #1", "install after hub: create configmaps a/x #1",
 			"install before hub: create configmaps a/x #2", "install after hub: create configmaps a/x #2",
 		}},
-		{"the Scene's ID and hashes of it are none of it", [][]proxy.Call{writes("hub", 0, "greeter-zq-2", "kyma-zq-greeter-zq-123456")}, []string{
+		{"the Scenario's ID and hashes of it are replaced", [][]proxy.Call{writes("hub", 0, "greeter-zq-2", "kyma-zq-greeter-zq-123456")}, []string{
 			"install before hub: create configmaps a/greeter-$id-2 #1", "install after hub: create configmaps a/greeter-$id-2 #1",
 			"install before hub: create configmaps a/kyma-$id-greeter-$id-$hash #1", "install after hub: create configmaps a/kyma-$id-greeter-$id-$hash #1",
 		}},
-		{"calls of several servers stand in the order of time", [][]proxy.Call{append(writes("hub", 5, "x"), writes("runtime-1", 0, "x")...)}, []string{
+		{"calls of several servers are in chronological order", [][]proxy.Call{append(writes("hub", 5, "x"), writes("runtime-1", 0, "x")...)}, []string{
 			"install before runtime-1: create configmaps a/x #1", "install after runtime-1: create configmaps a/x #1",
 			"install before hub: create configmaps a/x #1", "install after hub: create configmaps a/x #1",
 		}},
-		{"what only the second run did comes at the end", [][]proxy.Call{writes("hub", 0, "x"), writes("hub", 0, "y", "x")}, []string{
+		{"calls of only the second run come last", [][]proxy.Call{writes("hub", 0, "x"), writes("hub", 0, "y", "x")}, []string{
 			"install before hub: create configmaps a/x #1", "install after hub: create configmaps a/x #1",
 			"install before hub: create configmaps a/y #1", "install after hub: create configmaps a/y #1",
 		}},

@@ -12,11 +12,11 @@ import (
 const (
 	// wakeWithin bounds the wait for a manager that was started.
 	wakeWithin = 30 * time.Second
-	// look is the pause between two looks.
+	// look is the polling interval.
 	look = 20 * time.Millisecond
 )
 
-// awake waits until a manager that was started watches what it works on.
+// awake waits until a started manager watches its objects.
 func awake(ctx context.Context, r *rig.Rig, since uint64) error {
 	deadline := time.Now().Add(wakeWithin)
 	for !watches(r.Hub.Proxy.Since(since)) {

@@ -20,11 +20,11 @@ import (
 const (
 	// Suite is the name of crash points in a record.Book.
 	Suite = "crash"
-	// cleanRuns list the calls: what is done at once may be done in different ways.
+	// cleanRuns list the calls: concurrent work may be done in different ways.
 	cleanRuns = 2
-	// tries is how often an operation is run until it makes the call that a point names.
+	// tries is how often an operation is run until it makes the call of a point.
 	tries = 3
-	// within is how long the manager may take to come to the right end, unless a user says otherwise.
+	// within is how long the manager may take to reach the right end state, unless a user sets another time.
 	within = time.Minute
 	// notReached is the detail of a point whose call none of the tries made.
 	notReached = "not reached"
@@ -32,23 +32,23 @@ const (
 
 // Options of a sweep.
 type Options struct {
-	// Dir keeps the list of all points, so that slices and later runs have the same ones, and Book their results.
+	// Dir holds the list of all points, so that slices and later runs have the same ones, and Book their results.
 	Dir  string
 	Book *record.Book
 	// Operations; default all.
 	Operations []operation.Operation
 	// Choice picks points by their ID.
 	Choice record.Choice
-	// Within is how long the manager may take to come to the right end; default a minute.
+	// Within is how long the manager may take to reach the right end state; default a minute.
 	Within time.Duration
-	// Report hears of every point that was run; nil hears nothing.
+	// Report receives every point that was run; may be nil.
 	Report func(record.Point)
 }
 
-// Summary counts the points that were chosen.
+// Summary counts the chosen points.
 type Summary struct {
-	// All there are, and of these the Chosen; of the chosen those that a run before this one Passed or that passed now, those that
-	// Failed, and those whose call was NotReached in several tries.
+	// All is the number of all points, and Chosen those of them that were chosen. Of the chosen ones, Passed passed now or in an earlier run,
+	// Failed failed, and NotReached are those whose call was not made in several tries.
 	All, Chosen, Passed, Failed, NotReached int
 }
 
@@ -58,14 +58,14 @@ func (s Summary) String() string {
 		s.Chosen, s.All, s.Passed, s.Failed, s.NotReached)
 }
 
-// job is a point with what is needed to run it.
+// job is a point with everything that is needed to run it.
 type job struct {
 	point Point
 	op    operation.Operation
 	want  oracle.State
 }
 
-// Sweep lists all points of the operations by clean runs, and runs those that were chosen and have not passed yet.
+// Sweep lists all points of the operations by clean runs, and runs the chosen ones that have not passed yet.
 func Sweep(ctx context.Context, r *rig.Rig, watchdog *oracle.Watchdog, options Options) (Summary, error) {
 	d := &Driver{Rig: r, Watchdog: watchdog, Within: cmp.Or(options.Within, within)}
 	if len(options.Operations) == 0 {
@@ -91,7 +91,7 @@ func Sweep(ctx context.Context, r *rig.Rig, watchdog *oracle.Watchdog, options O
 		}
 		point := run(ctx, d, t, options.Choice.Seed)
 		if ctx.Err() != nil {
-			return summary, ctx.Err() // it was interrupted, which says nothing of the manager
+			return summary, ctx.Err() // the interruption proves nothing about the manager
 		}
 		if err := options.Book.Write(point); err != nil {
 			return summary, err
@@ -144,8 +144,8 @@ func run(ctx context.Context, d *Driver, t job, seed uint64) record.Point {
 
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 
-// enumerate makes the tasks of an operation, of points that were listed before if there are any. Two
-// clean runs must come to the same end, for otherwise a crash would prove nothing.
+// enumerate returns the jobs of an operation, with the points that were listed before if there are any. Two clean runs must reach the same
+// end state, because otherwise a crash would prove nothing.
 func enumerate(ctx context.Context, d *Driver, op operation.Operation, dir string) ([]job, error) {
 	file := filepath.Join(dir, Suite+"-points", op.Name+".json")
 	points, err := load(file)

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// Without flags, a few points of one operation show that the driver works; make faults runs all of them.
+// Without flags, a few points of one operation check that the driver works; make faults runs all of them.
 var (
 	program    = flag.String("manager", "", "the manager's program; it is built when this is empty")
 	operations = flag.String("operations", "disable", "operations, separated by commas; empty means all")

@@ -19,12 +19,12 @@ type Trigger struct {
 	err   error
 }
 
-// NewTrigger makes a trigger for a run on the Scene of that ID. kill returns when the manager is gone.
+// NewTrigger returns a trigger for a run on the Scenario of that ID. kill returns when the manager has ended.
 func NewTrigger(point Point, id string, kill func() error) *Trigger {
 	return &Trigger{point: point, id: id, kill: kill, fired: make(chan struct{})}
 }
 
-// Arm puts the trigger into the proxy that the point names; the others are left alone.
+// Arm installs the trigger in the proxy that the point names, and in no other.
 func (t *Trigger) Arm(proxies ...*proxy.Proxy) (disarm func()) {
 	var removes []func()
 	for _, p := range proxies {
@@ -66,7 +66,7 @@ func (t *Trigger) step(next http.Handler) http.Handler {
 	})
 }
 
-// meets counts the calls that could be the one, and tells when it is.
+// meets counts the calls that match the point, and reports when the right one arrives.
 func (t *Trigger) meets(call proxy.Call) bool {
 	if !counts(call) || name(call, t.id) != t.point.Call {
 		return false

@@ -59,8 +59,8 @@ func artifactFaults() []Fault {
 		{Group: "artifact", Name: "bad objects", Forms: []Form{
 			{Name: "not an object", Begin: published(among("just: text\n")), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
 			{Name: "twice and not alike", Begin: published(twice), Cause: []string{v1beta2.ReasonContentInvalid}, On: fetching},
-			// An object of a kind that no one serves is no form of this: its content is sound, so it is pinned, and publishing the version
-			// again is noticed by the audit of references, an hour later. Its remedy is a definition in the runtime, or another version.
+			// An object of an unknown kind is not a form of this: its content is sound, so it is pinned, and publishing the version again is noticed
+			// only by the audit of references, an hour later. The remedy is a definition in the runtime, or another version.
 		}},
 		{Group: "artifact", Name: "tag moves", Forms: []Form{{Name: "between verify and fetch", Begin: moves, Lasts: 3 * time.Second}}},
 	}
@@ -95,7 +95,7 @@ func corrupted(s *operation.Scenario) localcluster.Fault {
 	}
 }
 
-// truncate breaks off in the middle of a body.
+// truncate breaks the connection in the middle of a body.
 func truncate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	next.ServeHTTP(&half{ResponseWriter: w}, r)
 	panic(http.ErrAbortHandler)
@@ -103,7 +103,7 @@ func truncate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 
 type half struct{ http.ResponseWriter }
 
-// Write passes the first half on.
+// Write passes on the first half.
 func (h *half) Write(data []byte) (int, error) {
 	if _, err := h.ResponseWriter.Write(data[:len(data)/2]); err != nil {
 		return 0, err
@@ -111,8 +111,8 @@ func (h *half) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// published replaces the content of module Maps in every version by something that must be refused, and publishes the right one
-// again. What is installed already is not read again.
+// published replaces the content of module Maps in every version by something that must be refused, and then publishes the right one again.
+// Content that is installed already is not read again.
 func published(layer func(*operation.Scenario) component.Resource) beginner {
 	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		for _, version := range versions {
@@ -139,7 +139,7 @@ func among(bad string) func(*operation.Scenario) component.Resource {
 	}
 }
 
-// twice has the same objects in two ways: no one knows which is meant.
+// twice contains the same objects in two variants: which one is meant is unclear.
 func twice(s *operation.Scenario) component.Resource {
 	contents := s.Contents[s.Maps]
 	return testkit.RawManifest([]byte(string(contents["1.0.0"].YAML()) + "---\n" + string(contents["1.1.0"].YAML())))
@@ -155,7 +155,7 @@ var bombArchive = sync.OnceValue(func() []byte {
 	zip := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zip)
 	const size = 1 << 30
-	_ = archive.WriteHeader(&tar.Header{Name: "manifest.yaml", Mode: 0o600, Size: size}) // a buffer takes everything
+	_ = archive.WriteHeader(&tar.Header{Name: "manifest.yaml", Mode: 0o600, Size: size}) // a buffer accepts everything
 	zeros := make([]byte, 1<<20)
 	for range size / len(zeros) {
 		_, _ = archive.Write(zeros)
@@ -168,24 +168,24 @@ func manyEntries(*operation.Scenario) component.Resource {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
 	for n := range 100_000 {
-		_ = archive.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d.yaml", n), Mode: 0o600}) // a buffer takes everything
+		_ = archive.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d.yaml", n), Mode: 0o600}) // a buffer accepts everything
 	}
 	_ = archive.Close()
 	return testkit.RawManifestTar(out.Bytes())
 }
 
-// archive has a single entry, of a kind that is not accepted.
+// archive has a single entry, of a type that is not accepted.
 func archive(name string, kind byte) func(*operation.Scenario) component.Resource {
 	return func(*operation.Scenario) component.Resource {
 		var out bytes.Buffer
 		writer := tar.NewWriter(&out)
-		_ = writer.WriteHeader(&tar.Header{Name: name, Typeflag: kind, Linkname: "/etc/passwd", Mode: 0o600}) // a buffer takes everything
+		_ = writer.WriteHeader(&tar.Header{Name: name, Typeflag: kind, Linkname: "/etc/passwd", Mode: 0o600}) // a buffer accepts everything
 		_ = writer.Close()
 		return testkit.RawManifestTar(out.Bytes())
 	}
 }
 
-// moves lets every version name other content as soon as its manifest was read once.
+// moves makes every version name other content as soon as its manifest was read once.
 func moves(ctx context.Context, s *operation.Scenario) (mender, error) {
 	var once sync.Once
 	moved := make(chan struct{})

@@ -19,7 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
 )
 
-// Outage is how long the hub is away in a cell of its own; a sample may have less time.
+// Outage is how long the hub is unreachable in a full cell; a sample may have less time.
 var Outage = 30 * time.Second
 
 func hubFaults() []Fault {
@@ -52,7 +52,7 @@ func hubFaults() []Fault {
 	}
 }
 
-// sometimes answers 500 or 503 to a share of all calls, by dice that fall alike for the same Scene.
+// sometimes answers 500 or 503 to a share of all calls, by dice that are the same for the same Scenario.
 func sometimes(s *operation.Scenario) proxy.Middleware {
 	const share = 0.1
 	var mutex sync.Mutex
@@ -83,7 +83,7 @@ func cutWatches(ctx context.Context, s *operation.Scenario) {
 	}
 }
 
-// compacted tells every watch that is opened that its place is forgotten, and makes those that stand be opened again.
+// compacted answers every new watch that its resource version has expired, and ends the open ones so that they are opened again.
 func compacted(at where) beginner {
 	expired := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
@@ -98,7 +98,7 @@ func compacted(at where) beginner {
 	})
 }
 
-// lags restarts the manager on a replica of the hub that knows nothing of what follows.
+// lags restarts the manager on a replica of the hub that does not receive later changes.
 func lags(ctx context.Context, s *operation.Scenario) (mender, error) {
 	old, err := s.Rig.Hub.Proxy.Revision(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func lags(ctx context.Context, s *operation.Scenario) (mender, error) {
 	free := s.Rig.Hub.Proxy.Events(func(proxy.Call, proxy.Event) proxy.Fate { return proxy.Fate{Hold: hold} })
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { // after the operation was begun
+	go func() { // after the operation has begun
 		select {
 		case <-time.After(300 * time.Millisecond):
 		case <-ctx.Done():
@@ -154,8 +154,8 @@ func storeFaults() []Fault {
 	}
 }
 
-// olderDefinitions returns what a hub has whose manager was updated first: fields that they do not know are lost. Who brings the
-// definitions up to date restarts the manager.
+// olderDefinitions simulates a hub whose manager was updated before its definitions: fields that these do not contain are lost. An update
+// of the definitions restarts the manager.
 func olderDefinitions(ctx context.Context, s *operation.Scenario) (mender, error) {
 	lost := map[string][]string{"kymas": {"modulesReady"}, "manifests": {"resolved"}}
 	saved := map[string]apiextensionsv1.CustomResourceDefinitionSpec{}

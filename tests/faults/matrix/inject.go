@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// where says which server a fault strikes.
+// where selects the server that a fault affects.
 type where func(*operation.Scenario) *rig.Server
 
 func hub(s *operation.Scenario) *rig.Server  { return s.Rig.Hub }
@@ -26,7 +26,7 @@ func home(s *operation.Scenario) *rig.Server { return s.Home }
 // beginner breaks something.
 type beginner = func(context.Context, *operation.Scenario) (mender, error)
 
-// using puts a middleware in front of a server.
+// using installs a middleware in front of a server.
 func using(at where, mw func(*operation.Scenario) proxy.Middleware) beginner {
 	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		remove := at(s).Proxy.Use("matrix", mw(s))
@@ -37,18 +37,18 @@ func using(at where, mw func(*operation.Scenario) proxy.Middleware) beginner {
 	}
 }
 
-// always returns a middleware that needs nothing of the Scene.
+// always returns a middleware that does not depend on the Scenario.
 func always(match proxy.Match, mw proxy.Middleware) func(*operation.Scenario) proxy.Middleware {
 	return func(*operation.Scenario) proxy.Middleware { return proxy.Only(match, mw) }
 }
 
-// calls matches whatever is no heartbeat, watches left out: those that stand are not touched.
+// calls matches everything except heartbeats and watches: open watches are not affected.
 func calls(c proxy.Call) bool { return !c.Heartbeat() && c.Verb != "watch" }
 
-// writes matches what changes something that stays.
+// writes matches calls that change something lasting.
 func writes(c proxy.Call) bool { return c.Mutating && !c.Heartbeat() }
 
-// status returns an API server's answer.
+// status returns the response of an API server.
 func status(err *apierrors.StatusError) metav1.Status { return err.Status() }
 
 func failure(code int32, reason metav1.StatusReason, text string) metav1.Status {
@@ -69,7 +69,7 @@ func forbidden(text string) metav1.Status {
 
 var anything = schema.GroupResource{Resource: "objects"}
 
-// firstOfEach answers the first write of every object otherwise, and lets all later ones pass.
+// firstOfEach answers the first write of every object with this status, and lets all later ones pass.
 func firstOfEach(answer metav1.Status) func(*operation.Scenario) proxy.Middleware {
 	return func(*operation.Scenario) proxy.Middleware {
 		var mutex sync.Mutex
@@ -114,19 +114,19 @@ func together(all ...beginner) beginner {
 	}
 }
 
-// reach changes what happens to connections.
+// reach changes the treatment of connections.
 func reach(at where, state proxy.Reach) beginner {
 	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		at(s).Proxy.Reach(state)
 		return func(context.Context) error {
 			at(s).Proxy.Reach(proxy.Open)
-			at(s).Proxy.Cut() // what was held does not come back to life
+			at(s).Proxy.Cut() // held connections are not revived
 			return nil
 		}, nil
 	}
 }
 
-// repeatedly does something in the background until it is fixed.
+// repeatedly runs work in the background until the fault is fixed.
 func repeatedly(work func(context.Context, *operation.Scenario)) beginner {
 	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		ctx, cancel := context.WithCancel(ctx)

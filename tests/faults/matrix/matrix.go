@@ -14,26 +14,26 @@ import (
 // mender fixes what was broken.
 type mender = func(context.Context) error
 
-// Form is one way in which a fault comes.
+// Form is one variant of a fault.
 type Form struct {
 	Name string
 	// Begin breaks it.
 	Begin func(context.Context, *operation.Scenario) (mender, error)
-	// Cause are the words of which the status must have one, in the operations On; no On means all of them.
+	// Cause are the words of which the status must contain one, in the operations On; an empty On means all of them.
 	Cause []string
 	On    []string
-	// Not are operations for which this form is another order of a user and no fault.
+	// Not are operations for which this form is another request of a user and not a fault.
 	Not []string
-	// Lasts is how long it is broken at least.
+	// Lasts is the minimum duration of the fault.
 	Lasts time.Duration
 }
 
 // Fault is a row of the matrix.
 type Fault struct {
-	// Group is where it sits: process, hub, store, runtime, artifact.
+	// Group is the affected part: process, hub, store, runtime, artifact.
 	Group, Name string
 	Forms       []Form
-	// Bounds are other ones than usual.
+	// Bounds replace the usual ones.
 	Bounds oracle.Bounds
 }
 
@@ -65,7 +65,7 @@ func Faults() []Fault {
 	return slices.Concat(processFaults(), hubFaults(), storeFaults(), runtimeFaults(), contentFaults(), artifactFaults())
 }
 
-// Cells are one cell for every fault and operation, each in the form whose turn it is.
+// Cells returns one cell for every fault and operation, each in the form whose turn it is.
 func Cells(seed uint64, operations []operation.Operation) []Cell {
 	var cells []Cell
 	for _, fault := range Faults() {
@@ -98,7 +98,7 @@ func Forms(operations []operation.Operation) []Cell {
 	return cells
 }
 
-// Operations by what they need, for the causes.
+// Operations by their needs, for the causes.
 var (
 	fetching = []string{"install", "upgrade", "channel"}                      // read the registry
 	staying  = []string{"install", "upgrade", "channel", "catalog", "rotate"} // need the runtime all along
@@ -106,7 +106,7 @@ var (
 	removing = []string{"disable", "unmanage", "delete", "delete-used", "withdraw", "rename", "unserve"}
 )
 
-// Short reports whether a cell fits into a sample that has minutes: it neither builds a manager of its own nor waits for long outages.
+// Short reports whether a cell fits into a sample of minutes: it neither builds a special manager nor waits for long outages.
 func (c Cell) Short() bool {
 	switch c.Fault.Name {
 	case "clock", "hub is away", "hub is slow", "runtime is slow", "sigstop":

@@ -40,7 +40,7 @@ func processFaults() []Fault {
 
 func passOn(next http.Handler) http.Handler { return next }
 
-// dieAt ends the manager at its n-th write, wherever that goes. When there are fewer it dies when the fault has ended.
+// dieAt ends the manager at its n-th write, to whichever server. With fewer writes, it dies when the fault has ended.
 func dieAt(n int64, how proxy.Middleware, die func(*rig.Manager) error) beginner {
 	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		var count atomic.Int64
@@ -72,8 +72,8 @@ func dieAt(n int64, how proxy.Middleware, die func(*rig.Manager) error) beginner
 	}
 }
 
-// pauseReplica returns the work to two replicas, stops the one that writes for longer than its lease, and lets it continue while the other
-// one has its place.
+// pauseReplica gives the work to two replicas, stops the writing one for longer than its lease, and continues it while the other one has
+// its place.
 func pauseReplica(ctx context.Context, s *operation.Scenario) (mender, error) {
 	main := s.Rig.Manager
 	if err := main.Stop(); err != nil {
@@ -106,7 +106,7 @@ func pauseReplica(ctx context.Context, s *operation.Scenario) (mender, error) {
 	}, nil
 }
 
-// works waits until a replica has the lease, or a part of the work: until it watches Kymas.
+// works waits until a replica has the lease, or a part of the work, which shows in a watch of Kymas.
 func works(ctx context.Context, r *rig.Rig, replica *rig.Manager) error {
 	deadline, mark := time.After(30*time.Second), r.Hub.Proxy.Last()
 	for {
@@ -125,7 +125,7 @@ func works(ctx context.Context, r *rig.Rig, replica *rig.Manager) error {
 	}
 }
 
-// pauseBeyondLease pauses a replica at the next write of a Scene, for five seconds: its lease is of three.
+// pauseBeyondLease pauses a replica at the next write of a Scenario, for five seconds: its lease is three.
 func pauseBeyondLease(s *operation.Scenario, replica *rig.Manager, stop <-chan struct{}) error {
 	wrote := make(chan struct{}, 1)
 	var removes []func()
@@ -162,7 +162,7 @@ func pauseBeyondLease(s *operation.Scenario, replica *rig.Manager, stop <-chan s
 	return replica.Continue()
 }
 
-// outOfMemory lets the manager have no more memory than it holds; if it can live with that, the kernel's way out is SIGKILL.
+// outOfMemory limits the manager to the memory that it already holds; if it copes with that, it is killed in the end.
 func outOfMemory(_ context.Context, s *operation.Scenario) (mender, error) {
 	if err := s.Rig.Manager.LimitMemory(); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func outOfMemory(_ context.Context, s *operation.Scenario) (mender, error) {
 	return func(context.Context) error { return s.Rig.Manager.Restart() }, nil
 }
 
-// shiftClock starts a manager whose clock is wrong, and one whose clock is right when it is fixed.
+// shiftClock replaces the manager by one with a wrong clock, until the fault is fixed.
 func shiftClock(by time.Duration) beginner {
 	return func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		main := s.Rig.Manager
@@ -185,7 +185,7 @@ func shiftClock(by time.Duration) beginner {
 	}
 }
 
-// diskFull lets the manager write no byte to any file.
+// diskFull makes every write of the manager to a file fail.
 func diskFull(_ context.Context, s *operation.Scenario) (mender, error) {
 	if err := s.Rig.Manager.LimitFiles(); err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// eventually does something in the background again and again until it worked once; what it could not do before the fault was over is
-// not done. Errors that say that it is too early are no errors.
+// eventually repeats an action in the background until it succeeds once; if it does not succeed before the fault is over, it is not done.
+// Errors that mean that it is too early are ignored.
 func eventually(try func(context.Context, *operation.Scenario) error) beginner {
 	return repeatedly(func(ctx context.Context, s *operation.Scenario) {
 		for ctx.Err() == nil && try(ctx, s) != nil {
@@ -34,7 +34,7 @@ func eventually(try func(context.Context, *operation.Scenario) error) beginner {
 	})
 }
 
-// accessAs replaces the kubeconfig of the Scene, as soon as there is one, and puts the right one back.
+// accessAs replaces the kubeconfig of the Scenario as soon as there is one, and restores the right one.
 func accessAs(kubeconfig func(*operation.Scenario) ([]byte, error)) beginner {
 	return together(func(context.Context, *operation.Scenario) (mender, error) { return nothing, nil },
 		func(ctx context.Context, s *operation.Scenario) (mender, error) {
@@ -65,7 +65,7 @@ func keyOf(s *operation.Scenario) client.ObjectKey {
 	return client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Kyma().Name}
 }
 
-// accessTo leads elsewhere; "" is no kubeconfig at all.
+// accessTo returns access to another host; "" makes the kubeconfig invalid.
 func accessTo(host string) beginner {
 	return accessAs(func(s *operation.Scenario) ([]byte, error) {
 		if host == "" {
@@ -92,7 +92,7 @@ func withoutAccess(ctx context.Context, s *operation.Scenario) (mender, error) {
 	}, nil
 }
 
-// rotated changes the token behind the manager's back: the Secret follows half a second later.
+// rotated changes the token before the Secret: the Secret follows half a second later.
 func rotated(_ context.Context, s *operation.Scenario) (mender, error) {
 	old := s.Token
 	token, err := s.Home.Proxy.Grant(s.Home.Config)
@@ -107,7 +107,7 @@ func rotated(_ context.Context, s *operation.Scenario) (mender, error) {
 	}, nil
 }
 
-// certificate returns the runtime another authority, whose certificate is good for so long; fixed by one that the Secret knows.
+// certificate gives the runtime another authority, with a certificate of that validity; the fix is one that the Secret contains.
 func certificate(good time.Duration) beginner {
 	return func(_ context.Context, s *operation.Scenario) (mender, error) {
 		if err := s.Home.Proxy.Renew(good); err != nil {
@@ -159,7 +159,7 @@ func definitionStuck(ctx context.Context, s *operation.Scenario) (mender, error)
 	}, nil
 }
 
-// namespaceDeleted deletes kyma-system; it is stuck until it is fixed, when it goes with all that is in it.
+// namespaceDeleted deletes kyma-system; the deletion is stuck until the fix, which completes it with everything in the namespace.
 func namespaceDeleted(ctx context.Context, s *operation.Scenario) (mender, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.RuntimeNamespace}}
 	if err := s.Home.Client.Delete(ctx, namespace); err != nil {
@@ -182,12 +182,12 @@ func namespaceDeleted(ctx context.Context, s *operation.Scenario) (mender, error
 	}, nil
 }
 
-// quarrel wants another value in a field that a module declares.
+// quarrel sets another value in a field that a module declares.
 func quarrel(ctx context.Context, s *operation.Scenario) {
 	for ctx.Err() == nil {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"version":"mine"}}`))
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: s.Maps + "-0"}}
-		_ = s.Home.Client.Patch(ctx, object, patch, client.FieldOwner("somebody-else")) // it may not be there
+		_ = s.Home.Client.Patch(ctx, object, patch, client.FieldOwner("somebody-else")) // it may not exist
 		select {
 		case <-ctx.Done():
 		case <-time.After(300 * time.Millisecond):
@@ -195,7 +195,7 @@ func quarrel(ctx context.Context, s *operation.Scenario) {
 	}
 }
 
-// lostObjects returns a runtime that comes back without some objects, and without the history that watches would continue from.
+// lostObjects simulates a runtime that returns without some objects, and without the history from which watches would continue.
 func lostObjects(ctx context.Context, s *operation.Scenario) (mender, error) {
 	return together(reach(home, proxy.Refused), func(ctx context.Context, s *operation.Scenario) (mender, error) {
 		for n := range 2 {
@@ -208,7 +208,7 @@ func lostObjects(ctx context.Context, s *operation.Scenario) (mender, error) {
 	})(ctx, s)
 }
 
-// restored puts the objects of a module back to what they were when the fault began, once the operation has changed them.
+// restored restores the objects of a module to their state at the beginning of the fault, once the operation has changed them.
 func restored(ctx context.Context, s *operation.Scenario) (mender, error) {
 	list := &corev1.ConfigMapList{}
 	if err := s.Home.Client.List(ctx, list, client.InNamespace(metav1.NamespaceDefault)); err != nil {

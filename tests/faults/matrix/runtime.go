@@ -36,7 +36,7 @@ func runtimeFaults() []Fault {
 			{Name: "certificate expired", Begin: certificate(-time.Hour), Cause: away, On: staying, Not: []string{"rotate"}},
 			{
 				Name: "another authority", Begin: certificate(time.Hour), Cause: away, On: staying,
-				Not: slices.Concat(starting, []string{"rotate"}), // whose Secret is made after that, and knows it
+				Not: slices.Concat(starting, []string{"rotate"}), // their Secret is created later, with the new authority
 			},
 		}},
 		{Group: "runtime", Name: "access Secret", Forms: []Form{
@@ -70,11 +70,11 @@ func runtimeFaults() []Fault {
 	}
 }
 
-// contentFaults returns those of what is in a runtime.
+// contentFaults returns the faults in the content of a runtime.
 func contentFaults() []Fault {
 	return []Fault{
 		{Group: "runtime", Name: "kinds go", Forms: []Form{
-			{Name: "definition of a module deleted", Begin: definitionDeleted, Not: []string{"rename"}}, // which must keep its objects
+			{Name: "definition of a module deleted", Begin: definitionDeleted, Not: []string{"rename"}}, // rename must keep the module's objects
 			{Name: "definition stuck", Begin: definitionStuck, Not: removing},
 			{Name: "namespace of the hub deleted", Begin: namespaceDeleted, Not: slices.Concat(starting, []string{"delete"})},
 		}},
@@ -125,7 +125,7 @@ func endless(http.Handler) http.Handler {
 	})
 }
 
-// redirects leads to the other runtime, with whatever credentials come along.
+// redirects redirects to the other runtime, whatever credentials the client sends along.
 func redirects(s *operation.Scenario) proxy.Middleware {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func redirects(s *operation.Scenario) proxy.Middleware {
 	}
 }
 
-// drip answers with a byte at a time.
+// drip responds one byte at a time.
 func drip(http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -143,7 +143,7 @@ func drip(http.Handler) http.Handler {
 			if _, err := w.Write([]byte(" ")); err != nil {
 				return
 			}
-			_ = flush.Flush() // a client that is gone is noticed by the next write
+			_ = flush.Flush() // the next write notices a client that is gone
 			select {
 			case <-r.Context().Done():
 			case <-time.After(100 * time.Millisecond):

@@ -10,8 +10,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// bystand returns the second runtime a Kyma of its own, which is Ready before any fault and must stay it. It is not synchronised, so
-// that no operation of others has a reason to write there.
+// bystand gives the second runtime a separate Kyma, which is Ready before any fault and must stay Ready. It is not synchronised, so that no
+// operation on other Kymas has a reason to write there.
 func bystand(ctx context.Context, r *rig.Rig) error {
 	s := blank(r, NewID())
 	s.Home, s.Other = s.Other, s.Home

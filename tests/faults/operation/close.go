@@ -17,11 +17,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// closeWithin is how long a Kyma may take to go once nothing is wrong any more: what a manager is not told since streams of the hub were
-// broken again and again it learns within a minute, which is how long client-go waits at most before it lists again.
+// closeWithin is how long the deletion of a Kyma may take once there is no fault any more. After repeatedly broken streams of the hub, a
+// manager may miss events for up to a minute, the longest time that client-go waits before it lists again.
 const closeWithin = time.Minute
 
-// swept are the kinds that a Scene's objects may be of, beside those of its own definition.
+// swept are the kinds of a Scenario's objects, besides those of its own definition.
 var swept = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Secret"}, {Version: "v1", Kind: "ServiceAccount"},
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
@@ -30,8 +30,9 @@ var swept = []schema.GroupVersionKind{
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// Close deletes the Kyma, as one does, and then everything else of the Scene. A Kyma that does not go, and what is left in a runtime
-// after it, is an error; it is removed nevertheless, so that the next Scene finds a clean rig. The manager must run, without faults.
+// Close deletes the Kyma, as a user does, and then everything else of the Scenario. A Kyma that is not deleted, and objects that remain in
+// a runtime after it, are errors; they are removed nevertheless, so that the next Scenario finds a clean rig. The manager must run, without
+// faults.
 func (s *Scenario) Close(ctx context.Context) error {
 	err := deleteKyma(ctx, s)
 	if err == nil {
@@ -52,7 +53,7 @@ func (s *Scenario) Close(ctx context.Context) error {
 	return errors.Join(err, sweepErr, s.withdraw(ctx))
 }
 
-// force takes the finalizers from the Kyma and its Manifests, and deletes the Kyma of the runtime with all that stands beside it.
+// force removes the finalizers of the Kyma and its Manifests, and deletes the Kyma of the runtime with all its copies.
 func (s *Scenario) force(ctx context.Context) error {
 	manifests, err := s.Manifests(ctx)
 	objects := []client.Object{s.Kyma()}
@@ -72,7 +73,7 @@ func (s *Scenario) force(ctx context.Context) error {
 	return err
 }
 
-// remove deletes an object whatever holds it.
+// remove deletes an object despite its finalizers.
 func remove(ctx context.Context, on *rig.Server, object client.Object) error {
 	bare := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 	for range 3 {
@@ -89,7 +90,7 @@ func remove(ctx context.Context, on *rig.Server, object client.Object) error {
 	return nil
 }
 
-// sweep removes what is left in the runtimes of this Scene and says what that was.
+// sweep removes the remaining objects of this Scenario from the runtimes and returns their names.
 func (s *Scenario) sweep(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, server := range s.Rig.Runtimes {

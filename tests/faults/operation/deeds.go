@@ -17,7 +17,7 @@ import (
 
 func nothing(context.Context, *Scenario) error { return nil }
 
-// install returns how most operations begin: a Kyma with both modules, Ready.
+// install prepares most operations: a Kyma with both modules, Ready.
 func install(ctx context.Context, s *Scenario) error {
 	if err := createKyma(ctx, s); err != nil {
 		return err
@@ -50,7 +50,7 @@ func createKyma(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// newAccess returns an access Secret with a token that was never used before.
+// newAccess returns an access Secret with a new token.
 func (s *Scenario) newAccess() (*corev1.Secret, error) {
 	token, err := s.Home.Proxy.Grant(s.Home.Config)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Scenario) newAccess() (*corev1.Secret, error) {
 	return testkit.NewAccessSecret(s.Kyma().Name, kubeconfig), nil
 }
 
-// SetAccess writes a kubeconfig into the access Secret, which is made if it is gone.
+// SetAccess writes a kubeconfig into the access Secret, which it creates if it does not exist.
 func (s *Scenario) SetAccess(ctx context.Context, kubeconfig []byte) error {
 	secret := testkit.NewAccessSecret(s.Kyma().Name, kubeconfig)
 	err := edit(ctx, s.Rig.Hub, testkit.NewAccessSecret(s.Kyma().Name, nil), func(live *corev1.Secret) { live.Data = secret.Data })
@@ -77,10 +77,10 @@ func (s *Scenario) SetAccess(ctx context.Context, kubeconfig []byte) error {
 	return nil
 }
 
-// Access returns the kubeconfig that leads home with the present token.
+// Access returns the kubeconfig for Home with the present token.
 func (s *Scenario) Access() ([]byte, error) { return s.Home.Proxy.KubeconfigOf(s.Token) }
 
-// edit changes an object as it is now, as often as another user is faster.
+// edit changes the current object, and retries on conflict.
 func edit[T client.Object](ctx context.Context, on *rig.Server, object T, change func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if err := on.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
@@ -129,8 +129,8 @@ func deleteKyma(ctx context.Context, s *Scenario) error {
 	return client.IgnoreNotFound(s.Rig.Hub.Client.Delete(ctx, s.Kyma()))
 }
 
-// changeOffers withdraws one module, offers another version of a second, and damages what the runtime has of it: one definition
-// goes with all its objects, and a release is edited.
+// changeOffers withdraws one module, offers another version of a second, and damages the catalog in the runtime: it deletes one definition
+// with all its objects, and edits a release.
 func changeOffers(ctx context.Context, s *Scenario) error {
 	hub, home := s.Rig.Hub.Client, s.Home.Client
 	err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Maps), func(release *v1beta2.ModuleReleaseMeta) {

@@ -16,20 +16,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// Modules that some operations have beside Web and Maps; a Scene adds its ID.
+// Modules that some operations have besides Web and Maps; a Scenario adds its ID.
 const (
-	// paper has two kinds of custom resources, and an object of the first.
+	// paper has two kinds of custom resources, and an object of the first kind.
 	paper = "paper"
-	// alias has what Web has, under another name.
+	// alias has the content of Web, under another name.
 	alias = "alias"
-	// left and right have a ConfigMap in common, and one of their own each.
+	// left and right share a ConfigMap, and have one of their own each.
 	left, right = "left", "right"
 )
 
-// named returns the name of a module of this Scene.
+// named returns the name of a module of this Scenario.
 func (s *Scenario) named(module string) string { return module + "-" + s.ID }
 
-// installWith installs further modules beside Web and Maps.
+// installWith installs further modules besides Web and Maps.
 func installWith(modules ...string) func(context.Context, *Scenario) error {
 	return func(ctx context.Context, s *Scenario) error {
 		for _, module := range modules {
@@ -42,13 +42,13 @@ func installWith(modules ...string) func(context.Context, *Scenario) error {
 	}
 }
 
-// definitionOf returns the definition of a kind of module paper, and an object of it, to be named.
+// definitionOf returns the definition of a kind of module paper, and an unnamed object of it.
 func (s *Scenario) definitionOf(kind, version string) (definition, object *unstructured.Unstructured) {
 	sample := testkit.Operator(s.named(paper)+"-"+kind, version)
 	return sample.Objects[0], sample.DefaultCR
 }
 
-// paperContent: version 2 no longer serves the version of the kind that its object had in version 1.
+// paperContent returns the content of paper. Version 2 no longer serves the version of the kind that its object had in version 1.
 func (s *Scenario) paperContent(version string) testkit.Content {
 	sheet, object := s.definitionOf("sheet", version)
 	ink, drop := s.definitionOf("ink", version)
@@ -67,7 +67,7 @@ func (s *Scenario) paperContent(version string) testkit.Content {
 	return content
 }
 
-// serveAlso has a definition serve another version, of the same schema as the one that it stores.
+// serveAlso makes a definition serve another version, with the same schema as its storage version.
 func serveAlso(definition *unstructured.Unstructured, name string) {
 	versions, found, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	if !found || err != nil {
@@ -84,7 +84,7 @@ func serveAlso(definition *unstructured.Unstructured, name string) {
 	}
 }
 
-// sharedContent: version 2 has no longer what the two modules have in common.
+// sharedContent returns the content of left or right. Version 2 no longer contains the object that the two modules share.
 func (s *Scenario) sharedContent(module, version string) testkit.Content {
 	content := testkit.ConfigMaps(module, version, 1)
 	if version == v1 {
@@ -93,7 +93,7 @@ func (s *Scenario) sharedContent(module, version string) testkit.Content {
 	return content
 }
 
-// mine returns an object that a user made, of the second kind of module paper.
+// mine returns an object that a user created, of the second kind of module paper.
 func (s *Scenario) mine() *unstructured.Unstructured {
 	_, object := s.definitionOf("ink", v1)
 	object.SetName("mine-" + s.ID)
@@ -111,7 +111,7 @@ func stopUsing(ctx context.Context, s *Scenario) error {
 	return client.IgnoreNotFound(s.Home.Client.Delete(ctx, s.mine()))
 }
 
-// blocked returns what keeps module paper from waiting, whole, for the object that a user made.
+// blocked is nil once module paper, still complete, waits for the object that a user created.
 func blocked(ctx context.Context, s *Scenario) error {
 	manifests, err := s.Manifests(ctx)
 	if err != nil {
@@ -128,13 +128,13 @@ func blocked(ctx context.Context, s *Scenario) error {
 	return s.runs(ctx, s.named(paper), v1)
 }
 
-// begun says that nothing of an installation has reached the runtime.
+// begun is nil once the first part of an installation has reached the runtime.
 func begun(ctx context.Context, s *Scenario) error {
 	object := s.configMap(0)
 	return s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 }
 
-// installToRename offers what Web has under another name, and remembers the custom resource that must outlive the change.
+// installToRename offers the content of Web under another name, and records the custom resource that must outlive the change.
 func installToRename(ctx context.Context, s *Scenario) error {
 	if err := s.offer(ctx, s.named(alias)); err != nil {
 		return err
@@ -157,7 +157,7 @@ func rename(ctx context.Context, s *Scenario) error {
 	})
 }
 
-// renamed returns what is missing until the module of the new name has everything of the old one, the same custom resource too.
+// renamed is nil once the module of the new name has everything of the old one, including the same custom resource.
 func renamed(ctx context.Context, s *Scenario) error {
 	if err := installed(v1)(ctx, s); err != nil {
 		return err

@@ -8,25 +8,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Operation is something that users do with a Kyma.
+// Operation is an action of users on a Kyma.
 type Operation struct {
 	Name string
-	// Prepare brings a new Scene to where the operation begins.
+	// Prepare brings a new Scenario to the start of the operation.
 	Prepare func(context.Context, *Scenario) error
-	// Steps follow each other, each when the one before is settled.
+	// Steps follow each other, each when the previous one is settled.
 	Steps []Step
 }
 
-// Step is one thing that a user does, and when it is done.
+// Step is one action of a user, with the condition for its end.
 type Step struct {
 	Name string
-	// Do returns what a user does, past all proxies.
+	// Do performs the action, bypassing all proxies.
 	Do func(context.Context, *Scenario) error
-	// Settled is nil when what was requested is there, and otherwise says what is not.
+	// Settled is nil when the requested state is reached, and otherwise returns what is missing.
 	Settled func(context.Context, *Scenario) error
 }
 
-// Run does all steps, and gives each of them the time within to settle.
+// Run performs all steps, and gives each of them the time within to settle.
 func (o Operation) Run(ctx context.Context, s *Scenario, within time.Duration) error {
 	for _, step := range o.Steps {
 		if err := step.Do(ctx, s); err != nil {
@@ -39,10 +39,10 @@ func (o Operation) Run(ctx context.Context, s *Scenario, within time.Duration) e
 	return nil
 }
 
-// poll is short: what is waited for is here, and takes milliseconds.
+// poll is short: the conditions are local, and take milliseconds.
 const poll = 20 * time.Millisecond
 
-// Await waits until a condition is nil, and otherwise returns what it said last.
+// Await waits until a condition is nil, and otherwise returns its last error.
 func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scenario) error, within time.Duration) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, poll, within, true, func(ctx context.Context) (bool, error) {
@@ -60,10 +60,10 @@ func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scen
 	return err
 }
 
-// prepareWithin is how long a Scene may take to be prepared, when nothing is wrong.
+// prepareWithin is how long the preparation of a Scenario may take without faults.
 const prepareWithin = time.Minute
 
-// All returns the operations, in the order of the matrix: eight that users do every day, and five in which something ends.
+// All returns the operations, in the order of the matrix: eight everyday operations, and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},

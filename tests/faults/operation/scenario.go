@@ -17,7 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// The versions that a Scene's modules have: v1 in channel regular, v2 in channel fast.
+// The versions of a Scenario's modules: v1 in channel regular, v2 in channel fast.
 const (
 	v1 = "1.0.0"
 	v2 = "1.1.0"
@@ -25,37 +25,37 @@ const (
 	fast = "fast"
 )
 
-// Scenario is what one operation has for itself: a Kyma, and modules that no one else uses.
+// Scenario holds what belongs to one operation: a Kyma, and modules that nothing else uses.
 type Scenario struct {
-	// Rig that it stands on.
+	// Rig is the rig on which it runs.
 	Rig *rig.Rig
-	// ID is part of every name; it is small letters only.
+	// ID is part of every name; it consists of lower-case letters.
 	ID string
-	// Home is the Kyma's runtime, and Other one that nothing of this Scene may reach.
+	// Home is the Kyma's runtime, and Other one that nothing of this Scenario may reach.
 	Home, Other *rig.Server
-	// Web is a module as real ones are: definition, rights, Deployment and a default custom resource. Maps has only ConfigMaps, of which an
+	// Web is a realistic module: definition, permissions, Deployment and a default custom resource. Maps has only ConfigMaps, of which an
 	// upgrade drops one and adds another. Spare is offered by some operations and installed by none.
 	Web, Maps, Spare string
-	// Token is what the access Secret holds at present.
+	// Token is the present token in the access Secret.
 	Token string
-	// Kept is the identity of an object that must outlive the operation.
+	// Kept is the UID of an object that must outlive the operation.
 	Kept types.UID
-	// Contents are what was published: by module, by version.
+	// Contents are the published contents, by module and version.
 	Contents map[string]map[string]testkit.Content
-	// Published are the components behind them, by module and version.
+	// Published are the digests of their components, by module and version.
 	Published map[string]map[string]string
-	// Modules of the Kyma when it is created.
+	// Modules are those of the Kyma when it is created.
 	Modules []v1beta2.Module
 
-	// Since are the numbers of the last calls, by server, before the Scene.
+	// Since holds the numbers of the last calls before the Scenario, by server.
 	Since map[string]uint64
-	// Decoys are objects of another user, in both runtimes, as they were made.
+	// Decoys are objects of another user, in both runtimes, as they were created.
 	Decoys map[*rig.Server][]*corev1.ConfigMap
 }
 
 var taken atomic.Int64
 
-// NewID makes the ID of a Scene: small letters that no word contains, and that no other Scene has.
+// NewID returns the ID of a Scenario: lower-case letters that no word contains, and that no other Scenario has.
 func NewID() string {
 	n := taken.Add(1)
 	suffix := []byte("aaaa")
@@ -66,8 +66,8 @@ func NewID() string {
 	return "zq" + string(suffix)
 }
 
-// NewScene publishes and offers the modules, and puts objects into the runtimes that are not ours to touch. The ID may be that of a Scene
-// that was closed: it has the same versions then.
+// NewScene publishes and offers the modules, and creates objects in the runtimes that the manager must not touch. The ID may be that of a
+// closed Scenario, which then has the same versions.
 func NewScene(ctx context.Context, r *rig.Rig, id string) (*Scenario, error) {
 	if r.Bystander == "" {
 		if err := bystand(ctx, r); err != nil {
@@ -102,16 +102,16 @@ func blank(r *rig.Rig, id string) *Scenario {
 	return s
 }
 
-// Kyma returns the Kyma's name only.
+// Kyma returns a Kyma with only its name.
 func (s *Scenario) Kyma() *v1beta2.Kyma { return testkit.Kyma("kyma-" + s.ID) }
 
-// Live returns the Kyma as the hub has it.
+// Live returns the Kyma from the hub.
 func (s *Scenario) Live(ctx context.Context) (*v1beta2.Kyma, error) {
 	kyma := s.Kyma()
 	return kyma, s.Rig.Hub.Client.Get(ctx, client.ObjectKeyFromObject(kyma), kyma)
 }
 
-// Manifests returns those of the Kyma.
+// Manifests returns the Manifests of the Kyma.
 func (s *Scenario) Manifests(ctx context.Context) ([]v1beta2.Manifest, error) {
 	var found v1beta2.ManifestList
 	err := s.Rig.Hub.Client.List(ctx, &found, client.InNamespace(v1beta2.DefaultNamespace),
@@ -119,7 +119,7 @@ func (s *Scenario) Manifests(ctx context.Context) ([]v1beta2.Manifest, error) {
 	return found.Items, err
 }
 
-// content returns what a version of a module consists of.
+// content returns the content of a version of a module.
 func (s *Scenario) content(module, version string) testkit.Content {
 	switch {
 	case module == s.Web, module == s.named(alias):
@@ -168,13 +168,13 @@ func publish(ctx context.Context, r *rig.Rig, module, version string, layers ...
 	return component.Push(ctx, registry, content, component.Overwrite)
 }
 
-// Republish replaces what is behind a version of a module by something else, such as what must be refused.
+// Republish replaces the content of a version of a module, for example by something that must be refused.
 func (s *Scenario) Republish(ctx context.Context, module, version string, layers ...component.Resource) error {
 	_, err := publish(ctx, s.Rig, module, version, layers...)
 	return err
 }
 
-// decoy makes objects that look like ours by name or by mark, and are not.
+// decoy creates objects that resemble ours by name or by mark, but are not.
 func (s *Scenario) decoy(ctx context.Context, server *rig.Server) error {
 	object := func(name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{

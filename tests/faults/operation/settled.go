@@ -17,10 +17,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// needed are the conditions of a Kyma that has all that it asks for.
+// needed are the conditions of a Kyma with everything that it requests.
 var needed = []string{v1beta2.ConditionReady, v1beta2.ConditionModuleCatalog, v1beta2.ConditionCRDsSync, v1beta2.ConditionSpecSync}
 
-// ready returns what keeps the Kyma from being Ready as it is requested now, with all that its runtime must hold.
+// ready returns why the Kyma is not Ready for its present spec, including all copies in its runtime.
 func (s *Scenario) ready(ctx context.Context) (*v1beta2.Kyma, error) {
 	kyma, err := s.Live(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Scenario) ready(ctx context.Context) (*v1beta2.Kyma, error) {
 	return kyma, s.reflected(ctx, &kyma.Status)
 }
 
-// reflected reports whether the Kyma in the runtime does not tell yet what the one on the hub does. It is written after that one.
+// reflected returns an error while the Kyma in the runtime does not have the status of the one on the hub, after which it is written.
 func (s *Scenario) reflected(ctx context.Context, status *v1beta2.KymaStatus) error {
 	copied := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.RuntimeNamespace, Name: v1beta2.RuntimeKymaName}
@@ -51,7 +51,7 @@ func (s *Scenario) reflected(ctx context.Context, status *v1beta2.KymaStatus) er
 	return nil
 }
 
-// gist returns what a status says, without messages and times.
+// gist summarises a status, without messages and times.
 func gist(status *v1beta2.KymaStatus) string {
 	words := []string{string(status.State)}
 	for _, cond := range status.Conditions {
@@ -63,7 +63,7 @@ func gist(status *v1beta2.KymaStatus) string {
 	return strings.Join(words, ", ")
 }
 
-// conditionText returns what conditions that are not True say.
+// conditionText describes the conditions that are not True.
 func conditionText(all []metav1.Condition) string {
 	var words []string
 	for _, cond := range all {
@@ -74,7 +74,7 @@ func conditionText(all []metav1.Condition) string {
 	return strings.Join(words, ", ")
 }
 
-// installed returns what is missing until both modules run in that version, in the hub's status and in the runtime.
+// installed is nil once both modules run in that version, according to the hub's status and in the runtime.
 func installed(version string) func(context.Context, *Scenario) error {
 	return func(ctx context.Context, s *Scenario) error {
 		kyma, err := s.ready(ctx)
@@ -94,7 +94,7 @@ func installed(version string) func(context.Context, *Scenario) error {
 	}
 }
 
-// runs returns which object of a module the runtime does not have in that version, or has although another version had it.
+// runs returns an error for an object of a module that is missing in the runtime in that version, or left over from another version.
 func (s *Scenario) runs(ctx context.Context, module, version string) error {
 	wanted := s.objects(module, version)
 	for _, object := range wanted {
@@ -111,7 +111,7 @@ func (s *Scenario) runs(ctx context.Context, module, version string) error {
 	})
 }
 
-// isDefaultCR: it is created once, and is the user's from then on.
+// isDefaultCR reports whether an object is the module's default CR: it is created once, and belongs to the user from then on.
 func (s *Scenario) isDefaultCR(module string, object *unstructured.Unstructured) bool {
 	cr := s.Contents[module][v1].DefaultCR
 	return cr != nil && same(cr, object)
@@ -122,7 +122,7 @@ func same(a, b *unstructured.Unstructured) bool {
 		client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
 }
 
-// objects returns those of a version of a module, its default custom resource included.
+// objects returns the objects of a version of a module, including its default custom resource.
 func (s *Scenario) objects(module, version string) []*unstructured.Unstructured {
 	content := s.Contents[module][version]
 	objects := slices.Clone(content.Objects)
@@ -138,7 +138,7 @@ func (s *Scenario) get(ctx context.Context, object *unstructured.Unstructured) (
 	return live, s.Home.Client.Get(ctx, client.ObjectKeyFromObject(object), live)
 }
 
-// gone returns which object of any version of a module is still there, of those that match.
+// gone returns an error for the first matching object of any version of a module that still exists.
 func (s *Scenario) gone(ctx context.Context, module string, match func(*unstructured.Unstructured) bool) error {
 	for version := range s.Contents[module] {
 		for _, object := range s.objects(module, version) {
@@ -157,7 +157,7 @@ func (s *Scenario) gone(ctx context.Context, module string, match func(*unstruct
 	return nil
 }
 
-// missing reports whether there is no such object, or not even its kind.
+// missing reports whether the object, or even its kind, does not exist.
 func missing(err error) bool {
 	return apierrors.IsNotFound(err) || strings.Contains(err.Error(), "no matches for kind")
 }
@@ -224,7 +224,7 @@ func healed(ctx context.Context, s *Scenario) error {
 	return s.runs(ctx, s.Maps, v1)
 }
 
-// catalogued returns where the runtime's catalog differs from what the hub offers.
+// catalogued is nil once the runtime's catalog shows what the hub offers.
 func catalogued(ctx context.Context, s *Scenario) error {
 	if err := installed(v1)(ctx, s); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package oracle answers one question: did everything end as it would have without the fault, and did nothing happen that never may?
+// Package oracle checks that everything ended as it would have without the fault, and that nothing forbidden happened.
 //
-// It has three parts. A State is what the hub and the runtime hold in the end, without what differs from run to run, and is compared
-// with that of a run without faults. The never-list is checked on every call that a manager made: nothing is deleted that is not
-// marked as ours, no version goes down, nothing is applied that was not published, nothing is written to a cluster that is not the
-// Kyma's, and objects of others stay as they are. Bounds hold the log, the calls and the memory.
+// It has three parts. A State is the end state of the hub and the runtime, without details that differ from run to run, and is compared
+// with that of a run without faults. The never-list is checked for every call that a manager made: it deletes nothing that is not marked as
+// ours, lowers no version, applies nothing that was not published, writes to no cluster but the Kyma's own, and leaves objects of others as
+// they are. Bounds limit the log, the calls and the memory.
 //
-// What it refuses to do: it repairs nothing, and it does not know which fault there was.
+// The package repairs nothing, and has no knowledge of the fault.
 package oracle

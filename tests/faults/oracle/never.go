@@ -16,11 +16,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// never reads what the manager wrote since the Scene began, as far as it reached a server, against the never-list:
+// never checks the manager's writes since the Scenario began, as far as they reached a server, against the never-list:
 //
 //  1. Nothing is written to a runtime that is not the Kyma's.
-//  2. Nothing is deleted by the collection, and on the hub nothing but Manifests and inventories.
-//  3. Whatever is put into the runtime was published under that version, unchanged, or is one of the hub's own objects there.
+//  2. No collection is deleted, and on the hub only Manifests and inventories are deleted.
+//  3. Every object that is put into the runtime was published under that version, unchanged, or is one of the hub's own objects there.
 //  4. No object and no Manifest gets a lower version than it had.
 //  5. On the hub, the releases, templates and access Secrets are only read.
 func never(s *operation.Scenario) []string {
@@ -65,7 +65,7 @@ func onHub(call proxy.Call) string {
 	return "this is not the manager's to write"
 }
 
-// atHome: names that contain the Scene's are those of modules, or entries of the catalog.
+// atHome checks a write to the runtime: names that contain the Scenario's ID belong to modules, or to entries of the catalog.
 func atHome(s *operation.Scenario, call proxy.Call) string {
 	switch {
 	case call.Verb == "deletecollection":
@@ -85,11 +85,11 @@ func atHome(s *operation.Scenario, call proxy.Call) string {
 	return ""
 }
 
-// published returns how an object that is put into the runtime differs from all that was published under its name.
+// published returns how an object that is put into the runtime differs from everything published under its name.
 func published(s *operation.Scenario, call proxy.Call) string {
 	sent := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(call.Body, &sent.Object); err != nil || sent.Object == nil {
-		return "no one can read what was written" // no Scene's object is longer than the log keeps
+		return "no one can read what was written" // no object of a Scenario is longer than the log keeps
 	}
 	if sent.Object["spec"] == nil && sent.Object["data"] == nil && sent.Object["rules"] == nil && call.Apply() {
 		return "" // gives up fields
@@ -111,7 +111,7 @@ func published(s *operation.Scenario, call proxy.Call) string {
 	return fmt.Sprintf("no module has such an object in version %q", version)
 }
 
-// contained returns which field of wanted is otherwise in got, or which field outside of its metadata got has in addition.
+// contained returns a field of wanted that differs in got, or a field outside the metadata that only got has.
 func contained(wanted, got map[string]any) string {
 	for key, value := range wanted {
 		if key == "metadata" {
@@ -137,7 +137,7 @@ func canonical(value any) []byte {
 	return data
 }
 
-// lower says that an object had a higher version before.
+// lower reports an object that had a higher version before.
 func lower(versions map[string]*semver.Version, call proxy.Call) string {
 	sent := &unstructured.Unstructured{}
 	if call.Verb == "delete" {

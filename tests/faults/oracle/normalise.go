@@ -11,21 +11,21 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
-// What differs from run to run, by how it looks.
+// Patterns of values that differ from run to run.
 var (
 	looksLikeTime     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	looksLikeUID      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	looksLikeDigest   = regexp.MustCompile(`[0-9a-f]{64}`)
 	looksLikeManifest = regexp.MustCompile(`(kyma-SCENE-[a-z]+-SCENE)-\d+`)
 	looksLikeServer   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	// An object may have been created or applied: after a crash it is there already. Its fields are compared by themselves.
+	// An object may have been created or applied: after a crash it exists already. Its fields are compared separately.
 	looksLikeFields = regexp.MustCompile(`^[ua]:[0-9a-f]{16}$`)
 )
 
-// hashes are fields whose value depends on names; that they are set is what is compared.
+// hashes are fields whose value depends on names; only whether they are set is compared.
 var hashes = []string{"uid", "hash", "digest", "resourceVersion", "generation", "resourceGeneration"}
 
-// normalise takes everything from an object that may differ between two runs that end alike.
+// normalise removes everything from an object that may differ between two runs with the same end state.
 func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	object = object.DeepCopy()
 	metadata, _ := object.Object["metadata"].(map[string]any)
@@ -36,7 +36,7 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 		}
 	}
 	conditions, _ := status["conditions"].([]any)
-	for _, condition := range conditions { // of which generation it speaks depends on what was recreated
+	for _, condition := range conditions { // its generation depends on what was recreated
 		if fields, is := condition.(map[string]any); is {
 			delete(fields, "observedGeneration")
 		}
@@ -51,16 +51,16 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	if object.GetKind() == "CustomResourceDefinition" {
 		delete(object.Object, "status")
 	}
-	if strings.HasPrefix(object.GetAPIVersion(), "testkit.kyma-project.io/") { // it is as the version had it that was there when it was made
+	if strings.HasPrefix(object.GetAPIVersion(), "testkit.kyma-project.io/") { // its labels are those of the version that created it
 		delete(metadata, "labels")
 	}
-	if object.GetKind() == "Kyma" { // the log of the last operation says what came last, which may differ
+	if object.GetKind() == "Kyma" { // the last operation may differ
 		delete(status, "lastOperation")
 	}
 	return plain(s, object.Object)
 }
 
-// managers are who wrote fields of an object, each once.
+// managers returns the field managers of an object, each once.
 func managers(object *unstructured.Unstructured) []any {
 	var names []string
 	for _, entry := range object.GetManagedFields() {
@@ -105,9 +105,9 @@ func plain(s *operation.Scenario, value any) any {
 	return value
 }
 
-// sortNamed puts lists of entries with a name into one order: the order in which modules became ready says nothing.
+// sortNamed sorts lists of named entries: the order in which modules became ready does not matter.
 func sortNamed(list []any) {
-	key := func(entry any) string { // "" for what has no name
+	key := func(entry any) string { // "" for an entry without a name
 		fields, _ := entry.(map[string]any)
 		if fields["name"] == nil && fields["type"] == nil {
 			return ""
@@ -120,7 +120,7 @@ func sortNamed(list []any) {
 	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(key(a), key(b)) })
 }
 
-// rename takes the Scene's name, times, identities and digests from a text.
+// rename replaces the Scenario's ID, times, UIDs and digests in a text.
 func rename(s *operation.Scenario, text string) string {
 	text = strings.ReplaceAll(text, s.ID, "SCENE")
 	text = strings.ReplaceAll(text, strings.ToUpper(s.ID[:1])+s.ID[1:], "SCENE")

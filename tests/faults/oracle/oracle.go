@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
-// Bounds are what a Scene may cost at most, faults included. The zero value of a field means no bound.
+// Bounds limit the cost of a Scenario, including faults. The zero value of a field means no bound.
 type Bounds struct {
 	// Lines of the manager's log.
 	Lines int
@@ -21,10 +21,10 @@ type Bounds struct {
 	Memory int64
 }
 
-// Usual returns the bounds of a Scene: ten times what one without faults takes, but for the memory.
+// Usual returns the bounds of a Scenario: ten times the cost of one without faults, except for the memory.
 func Usual() Bounds { return Bounds{Lines: 1500, Writes: 1500, Memory: 512 << 20} }
 
-// Oracle judges one Scene.
+// Oracle judges one Scenario.
 type Oracle struct {
 	scene      *operation.Scenario
 	watchdog   *Watchdog
@@ -32,13 +32,13 @@ type Oracle struct {
 	violations int
 }
 
-// Begin starts judging a Scene that was just made, before any fault.
+// Begin starts judging a new Scenario, before any fault.
 func (w *Watchdog) Begin(s *operation.Scenario) *Oracle {
 	return &Oracle{scene: s, watchdog: w, lines: s.Rig.Manager.Log.Lines(), violations: len(s.Rig.Watch.Violations())}
 }
 
-// End waits, without faults by now, until the Scene is in the State that it should be in, and says everything that is wrong. A nil State
-// is compared with nothing: End waits until the State does not change any more. Call it before Scene.Close.
+// End waits, now without faults, until the Scenario is in the wanted State, and returns all problems. A nil State is not compared: End then
+// waits until the State no longer changes. Call it before Scenario.Close.
 func (o *Oracle) End(ctx context.Context, want State, within time.Duration, bounds Bounds) (State, []string) {
 	var problems []string
 	var got State
@@ -58,7 +58,7 @@ func (o *Oracle) End(ctx context.Context, want State, within time.Duration, boun
 	return got, append(problems, o.exceeded(bounds)...)
 }
 
-// untouched returns which objects of others are not as they were, and whether the bystander fares well.
+// untouched returns which objects of others have changed, and whether the bystander is healthy.
 func untouched(ctx context.Context, s *operation.Scenario) []string {
 	var problems []string
 	for server, decoys := range s.Decoys {
@@ -77,11 +77,11 @@ func untouched(ctx context.Context, s *operation.Scenario) []string {
 	return problems
 }
 
-// recovers is how long a bystander may be without its runtime after a manager's start: a first contact that a busy machine keeps waiting is
-// told, and tried again a second later.
+// recovers is how long a bystander may be without its runtime after a manager's start: on a busy machine the first contact may time out. It
+// is then reported, and retried a second later.
 const recovers = 10 * time.Second
 
-// fares returns why the bystander does not fare well.
+// fares returns why the bystander is not healthy.
 func fares(ctx context.Context, s *operation.Scenario) error {
 	bystander := &v1beta2.Kyma{}
 	key := client.ObjectKey{Namespace: v1beta2.DefaultNamespace, Name: s.Rig.Bystander}
@@ -94,7 +94,7 @@ func fares(ctx context.Context, s *operation.Scenario) error {
 	return nil
 }
 
-// Cost returns what the Scene took until now.
+// Cost returns the cost of the Scenario so far.
 func (o *Oracle) Cost() (lines, writes int, memory int64) {
 	for _, server := range o.scene.Rig.Servers() {
 		for _, call := range server.Proxy.Since(o.scene.Since[server.Proxy.Name()]) {
@@ -105,7 +105,7 @@ func (o *Oracle) Cost() (lines, writes int, memory int64) {
 	}
 	_, peak, err := o.scene.Rig.Manager.Memory()
 	if err != nil {
-		peak = 0 // it does not run; no one says that it has to
+		peak = 0 // it does not run, which is allowed
 	}
 	return o.scene.Rig.Manager.Log.Lines() - o.lines, writes, peak
 }

@@ -72,7 +72,7 @@ func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Ri
 	if err := o.Run(ctx, s, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Quiet(ctx); err != nil { // all that the manager tells of it is told
+	if err := r.Quiet(ctx); err != nil { // the manager has reported everything about it
 		t.Fatal(err)
 	}
 	within := time.Minute
@@ -89,7 +89,7 @@ func run(ctx context.Context, t *testing.T, watchdog *oracle.Watchdog, r *rig.Ri
 	return state, problems
 }
 
-// spoil does through the proxies what a manager never may.
+// spoil makes calls through the proxies that a manager must never make.
 func spoil(ctx context.Context, t *testing.T, s *operation.Scenario) {
 	t.Helper()
 	object := func(name string) *unstructured.Unstructured {

@@ -19,11 +19,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// State is what clusters hold of a Scene, without names, times and versions that differ from run to run. Its keys are
-// "<cluster> <kind> <namespace>/<name>".
+// State is the content of the clusters that belongs to a Scenario, without names, times and versions that differ from run to run. Its keys
+// are "<cluster> <kind> <namespace>/<name>".
 type State map[string]any
 
-// kinds are looked at in every cluster, beside those of the Scene's own definitions.
+// kinds are read in every cluster, besides those of the Scenario's own definitions.
 var kinds = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Namespace"}, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Secret"},
 	{Version: "v1", Kind: "ServiceAccount"}, {Version: "v1", Kind: "Service"},
@@ -33,8 +33,8 @@ var kinds = []schema.GroupVersionKind{
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
 }
 
-// Take reads the State of a Scene as it is now, past all proxies: everything in the hub's and the runtimes' that bears the Scene's
-// name, and what the hub keeps in a runtime.
+// Take reads the present State of a Scenario, bypassing all proxies: all objects on the hub and in the runtimes with the Scenario's name,
+// and the hub's copies in a runtime.
 func Take(ctx context.Context, s *operation.Scenario) (State, error) {
 	state := State{}
 	for _, server := range s.Rig.Servers() {
@@ -51,7 +51,7 @@ func Take(ctx context.Context, s *operation.Scenario) (State, error) {
 	return state, nil
 }
 
-// kindsOf returns the kinds of a cluster that may hold something of a Scene.
+// kindsOf returns the kinds of a cluster that may have objects of a Scenario.
 func kindsOf(ctx context.Context, server *rig.Server) ([]schema.GroupVersionKind, error) {
 	all := slices.Clone(kinds)
 	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
@@ -74,7 +74,7 @@ func take(ctx context.Context, s *operation.Scenario, server *rig.Server, kind s
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := server.Client.List(ctx, list); err != nil {
 		if apierrors.IsNotFound(err) || strings.Contains(err.Error(), "no matches for kind") {
-			return nil // its definition goes just now
+			return nil // its definition is being deleted
 		}
 		return fmt.Errorf("cannot list %s of %s: %w", kind.Kind, server.Proxy.Name(), err)
 	}
@@ -90,7 +90,7 @@ func take(ctx context.Context, s *operation.Scenario, server *rig.Server, kind s
 	return nil
 }
 
-// concerns reports whether an object belongs to the Scene, or to what the hub keeps in the Scene's runtime.
+// concerns reports whether an object belongs to the Scenario, or to the hub's copies in the Scenario's runtime.
 func concerns(s *operation.Scenario, server *rig.Server, object *unstructured.Unstructured) bool {
 	if strings.Contains(strings.ToLower(object.GetName()), s.ID) || object.GroupVersionKind().Group == "testkit.kyma-project.io" {
 		return true
@@ -103,10 +103,10 @@ func concerns(s *operation.Scenario, server *rig.Server, object *unstructured.Un
 	return kept && !catalog
 }
 
-// diffBytes are enough to see what is wrong; the rest is more of the same.
+// diffBytes are enough to see the problem; the rest is similar.
 const diffBytes = 3000
 
-// Diff returns how a State differs from what is wanted; "" when it does not.
+// Diff returns how a State differs from the wanted one; "" when it does not.
 func Diff(want, got State) string {
 	var out strings.Builder
 	keys := slices.Sorted(maps.Keys(want))
@@ -135,11 +135,11 @@ func Diff(want, got State) string {
 	return out.String()
 }
 
-// restFor is how far the takes are apart that must be alike.
+// restFor is the time between two takes that must be equal.
 const restFor = 500 * time.Millisecond
 
-// Rest waits until the State of a Scene does not change any more: what a user waited for may be there while the manager still tells of
-// it, in the runtime's Kyma for one.
+// Rest waits until the State of a Scenario no longer changes: the awaited state may be reached while the manager still reports it, for
+// instance in the runtime's Kyma.
 func Rest(ctx context.Context, s *operation.Scenario, within time.Duration) (State, error) {
 	before, err := Take(ctx, s)
 	for late := time.Now().Add(within); err == nil; {
@@ -163,8 +163,8 @@ func Rest(ctx context.Context, s *operation.Scenario, within time.Duration) (Sta
 	return before, err
 }
 
-// Converge waits until the Scene is in a State, and says how it differs if it never is. Only waiting is bounded: the first look takes as
-// long as it must.
+// Converge waits until the Scenario is in a State, and otherwise returns the difference. Only the wait is bounded: the first take may need
+// as long as necessary.
 func Converge(ctx context.Context, s *operation.Scenario, want State, within time.Duration) (State, string) {
 	got, err := Take(ctx, s)
 	diff := ""

@@ -19,13 +19,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
-// Watchdog looks at what is about to be deleted, at the moment when it is: afterwards no one can tell whose it was.
+// Watchdog inspects objects at the moment when they are deleted, because afterwards their owner cannot be determined.
 type Watchdog struct {
 	mutex    sync.Mutex
 	problems []string
 }
 
-// Guard steps in front of the runtimes of a new rig, behind all faults, so that it sees only what reaches them.
+// Guard installs a Watchdog in front of the runtimes of a new rig, behind all faults, so that it sees only calls that reach them.
 func Guard(r *rig.Rig) (*Watchdog, error) {
 	w := &Watchdog{}
 	for _, server := range r.Runtimes {
@@ -46,7 +46,7 @@ func (w *Watchdog) look(server *rig.Server, client *http.Client) proxy.Middlewar
 			call := proxy.CallOf(request.Context())
 			live, err := live(request.Context(), client, strings.TrimSuffix(server.Config.Host, "/")+request.URL.Path)
 			switch {
-			case request.Context().Err() != nil: // the one who asked is dead, and the request goes nowhere
+			case request.Context().Err() != nil: // the client has ended, and the request goes nowhere
 			case err != nil:
 				w.addf("%s: cannot see what is deleted: %v", call, err)
 			case live != nil && call.UID == "":
@@ -60,7 +60,7 @@ func (w *Watchdog) look(server *rig.Server, client *http.Client) proxy.Middlewar
 	}
 }
 
-// live is nil for what is not there.
+// live returns the metadata of an object; nil when it does not exist.
 func live(ctx context.Context, client *http.Client, url string) (*metav1.ObjectMeta, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -82,8 +82,8 @@ func live(ctx context.Context, client *http.Client, url string) (*metav1.ObjectM
 	return &object.ObjectMeta, json.Unmarshal(data, object)
 }
 
-// ours reports whether an object bears a mark of the hub: the label or annotation of what is installed, or the field manager of a default
-// custom resource, which bears neither because it is the user's.
+// ours reports whether an object carries a mark of the hub: the label or annotation of installed objects, or the field manager of a default
+// custom resource, which has neither because it is the user's.
 func ours(object *metav1.ObjectMeta) bool {
 	owner := object.Annotations[v1beta2.AnnotationOwnedBy]
 	return object.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma && !strings.Contains(owner, "somebody-else") ||
@@ -99,7 +99,7 @@ func (w *Watchdog) addf(format string, values ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, values...))
 }
 
-// bites returns what it saw since it was last asked.
+// bites returns the problems since the last call.
 func (w *Watchdog) bites() []string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -108,8 +108,8 @@ func (w *Watchdog) bites() []string {
 	return problems
 }
 
-// Never lists what happened since a Scene began that must not, whatever the fault was: deletes of what is not ours included.
+// Never lists everything that happened since a Scenario began and must not, whatever the fault was, including deletes of others' objects.
 func (w *Watchdog) Never(ctx context.Context, s *operation.Scenario) []string {
-	problems := slices.Concat(never(s), untouched(ctx, s)) // which may wait a moment
+	problems := slices.Concat(never(s), untouched(ctx, s)) // untouched may wait a moment
 	return append(w.bites(), problems...)
 }

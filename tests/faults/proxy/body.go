@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxBody is more than an API server takes.
+// maxBody is more than an API server accepts.
 const maxBody = 16 << 20
 
-// protobuf is how a body begins that is in Kubernetes' binary encoding.
+// protobuf is the prefix of a body in Kubernetes' binary encoding.
 var protobuf = []byte("k8s\x00")
 
-// readBody takes the body of a mutating call, tells what it says of the object, and gives it back to the request.
+// readBody reads the body of a mutating call, records what it contains about the object, and restores the body of the request.
 func readBody(c *Call, request *http.Request, keep int) error {
 	if !c.Mutating || request.Body == nil {
 		return nil
@@ -52,7 +52,7 @@ func readOptions(c *Call, data []byte) {
 	if raw, ok := bytes.CutPrefix(data, protobuf); ok {
 		unknown := runtime.Unknown{}
 		if unknown.Unmarshal(raw) == nil {
-			_ = options.Unmarshal(unknown.Raw) // what cannot be read has no preconditions; the server will refuse it
+			_ = options.Unmarshal(unknown.Raw) // unreadable options have no preconditions; the server will refuse them
 		}
 	} else {
 		_ = yaml.Unmarshal(data, &options)
@@ -70,7 +70,7 @@ func readOptions(c *Call, data []byte) {
 	}
 }
 
-// readObject reads what an object that is written says of itself. A JSON patch is a list and says nothing.
+// readObject reads the metadata of an object that is written. A JSON patch is a list and has none.
 func readObject(c *Call, data []byte) {
 	object, err := decode(data)
 	if err != nil {
@@ -85,7 +85,7 @@ func readObject(c *Call, data []byte) {
 	}
 }
 
-// decode reads an object's metadata: of any kind in JSON or YAML, of Kubernetes' own kinds in its binary encoding.
+// decode reads an object's metadata: for any kind in JSON or YAML, for Kubernetes' own kinds in its binary encoding.
 func decode(data []byte) (metav1.Object, error) {
 	if bytes.HasPrefix(data, protobuf) {
 		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(data, nil, nil)

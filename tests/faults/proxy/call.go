@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Call is one request, and what happened to it.
+// Call is one request and its result.
 type Call struct {
 	// N counts the requests of this proxy from 1, in the order in which they arrived.
 	N uint64
@@ -17,16 +17,16 @@ type Call struct {
 	// Verb as RBAC spells it: get, list, watch, create, update, patch, delete, deletecollection. For a path that serves no
 	// resource it is the method in lower case.
 	Verb string
-	// Group, Version, Resource, Namespace, Name and Subresource are what the path names; a create's name is its object's.
-	// For a path that serves no resource Resource is the path.
+	// Group, Version, Resource, Namespace, Name and Subresource are taken from the path; a create's name is its object's. For a path that
+	// serves no resource, Resource is the path.
 	Group, Version, Resource, Namespace, Name, Subresource string
 	// Query of the request.
 	Query string
-	// Mutating reports whether the call may change something that stays: it is no read, dry run or review.
+	// Mutating reports whether the call may change something lasting: it is not a read, dry run or review.
 	Mutating bool
-	// Status is what the client was told, 0 when it was told nothing (yet).
+	// Status is the client's response, 0 when there is none (yet).
 	Status int
-	// Upstream is what the server behind said, 0 when it said nothing: it may not even have been asked.
+	// Upstream is the response of the server behind, 0 when there is none: it may not even have received the request.
 	Upstream int
 	// ContentType and Digest (sha256, hex) of the body of a mutating call, and its beginning.
 	ContentType, Digest string
@@ -38,12 +38,12 @@ type Call struct {
 	Force        bool
 	// Agent is the user agent.
 	Agent string
-	// At is when it arrived, and Took how long until the answer was complete.
+	// At is when it arrived, and Took how long it took until the response was complete.
 	At   time.Time
 	Took time.Duration
 }
 
-// GVR returns the kind of resource.
+// GVR returns the resource of the call.
 func (c Call) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: c.Group, Version: c.Version, Resource: c.Resource}
 }
@@ -51,7 +51,7 @@ func (c Call) GVR() schema.GroupVersionResource {
 // Apply reports whether it is a server-side apply.
 func (c Call) Apply() bool { return strings.HasPrefix(c.ContentType, "application/apply-patch") }
 
-// Heartbeat reports whether the call writes down a Lease or an Event: these a manager writes for its own sake, at its own pace.
+// Heartbeat reports whether the call is about a Lease or an Event: a manager writes these for its own purposes, at its own pace.
 func (c Call) Heartbeat() bool {
 	switch c.Resource {
 	case "events", "leases":
@@ -60,7 +60,7 @@ func (c Call) Heartbeat() bool {
 	return false
 }
 
-// String is "patch deployments.apps/status kyma-system/greeter".
+// String returns "patch deployments.apps/status kyma-system/greeter".
 func (c Call) String() string {
 	text := c.Verb + " " + c.Resource
 	if c.Group != "" {
@@ -78,7 +78,7 @@ func (c Call) String() string {
 	return text
 }
 
-// read makes a Call of a request's method, path, query and header.
+// read returns a Call with a request's method, path, query and header.
 func read(request *http.Request) Call {
 	query := request.URL.Query()
 	call := Call{
@@ -119,12 +119,12 @@ func verb(method string, call Call, watched bool) string {
 	return "get"
 }
 
-// target reads a path by the API server's grammar and tells whether it is of the old kind of watch:
+// target parses a path by the API server's grammar and reports whether it is a watch of the old form:
 //
 //	/api/<version>/..., /apis/<group>/<version>/...
 //	... [watch/] [namespaces/<namespace>/] <resource> [/<name> [/<subresource>]]
 //
-// A Namespace is itself "namespaces/<name>", with the subresources status and finalize.
+// The path of a Namespace is "namespaces/<name>", with the subresources status and finalize.
 func target(c *Call, path string) (watched bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {

@@ -15,14 +15,13 @@ import (
 type Event struct {
 	// Type is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
 	Type string
-	// Kind, Namespace, Name, UID and ResourceVersion are its object's.
+	// Kind, Namespace, Name, UID and ResourceVersion are those of its object.
 	Kind, Namespace, Name, UID, ResourceVersion string
-	// Raw is the event as it goes over the wire: JSON and a newline.
+	// Raw is the event as it is transferred: JSON and a newline.
 	Raw []byte
 }
 
-// Fate says what happens to an event; the zero Fate lets it pass. Events of a stream keep their order: one that waits holds those
-// behind it.
+// Fate is what happens to an event; the zero Fate lets it pass. Events of a stream keep their order: a waiting event holds those behind it.
 type Fate struct {
 	// Drop loses the event.
 	Drop bool
@@ -34,7 +33,7 @@ type Fate struct {
 	Cut bool
 }
 
-// EventHandler decides on an event of a watch. It is called for one event of a stream after the other, for several streams at once.
+// EventHandler decides on an event of a watch. It is called for one event of a stream after another, for several streams at once.
 type EventHandler func(Call, Event) Fate
 
 type handlers struct {
@@ -42,8 +41,8 @@ type handlers struct {
 	all   []*EventHandler
 }
 
-// Events lets a handler decide on every event of every watch stream, those that stand already included, until remove is called. With
-// several handlers, the first Fate that is not zero counts.
+// Events lets a handler decide on every event of every watch stream, including the open ones, until remove is called. With several
+// handlers, the first Fate that is not zero counts.
 func (p *Proxy) Events(handler EventHandler) (remove func()) {
 	added := &handler
 	p.watchers.mutex.Lock()
@@ -101,7 +100,7 @@ func parseEvent(line []byte) (Event, bool) {
 	}, true
 }
 
-// readable asks for JSON in watch streams, which the binary encodings are not. Every client of ours takes both.
+// readable requests JSON for watch streams, because the binary encodings are not readable. All our clients accept both.
 func readable(request *http.Request) {
 	if call := read(request); call.Verb != "watch" {
 		return
@@ -122,7 +121,7 @@ func readable(request *http.Request) {
 	request.Header.Set("Accept", strings.Join(accepted, ","))
 }
 
-// readAlong returns the stream on, event by event.
+// readAlong passes on a stream, event by event.
 func (p *Proxy) readAlong(call Call, upstream io.ReadCloser) io.ReadCloser {
 	reader, writer := io.Pipe()
 	stream := &stream{PipeReader: reader, upstream: upstream, gone: make(chan struct{})}
@@ -143,7 +142,7 @@ func (p *Proxy) readAlong(call Call, upstream io.ReadCloser) io.ReadCloser {
 	return stream
 }
 
-// pass carries out the fate of an event, and tells whether the stream continues.
+// pass carries out the fate of an event, and reports whether the stream continues.
 func (p *Proxy) pass(call Call, line []byte, to io.Writer, gone <-chan struct{}) bool {
 	fate := p.watchers.decide(call, line)
 	if fate.Delay > 0 {
@@ -170,7 +169,7 @@ func (p *Proxy) pass(call Call, line []byte, to io.Writer, gone <-chan struct{})
 	return err == nil
 }
 
-// stream is what the client reads. Its end ends the one behind.
+// stream is the client's side. Its end also ends the upstream.
 type stream struct {
 	*io.PipeReader
 

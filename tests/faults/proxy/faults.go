@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Match picks calls.
+// Match selects calls.
 type Match func(Call) bool
 
 // All matches every call.
 func All(Call) bool { return true }
 
-// Writes matches what may change something.
+// Writes matches calls that may change something.
 func Writes(c Call) bool { return c.Mutating }
 
-// Only steps in at the calls that match, and lets the others pass.
+// Only applies the middleware to calls that match, and lets the others pass.
 func Only(match Match, mw Middleware) Middleware {
 	return func(next http.Handler) http.Handler {
 		inside := mw(next)
@@ -35,14 +35,14 @@ func Only(match Match, mw Middleware) Middleware {
 	}
 }
 
-// Answer says this instead of what the server would say. A pause above 0 becomes the header Retry-After.
+// Answer sends this response instead of the server's. A retryAfter above 0 becomes the header Retry-After.
 func Answer(status metav1.Status, retryAfter time.Duration) Middleware {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { WriteStatus(w, status, retryAfter) })
 	}
 }
 
-// WriteStatus answers as an API server does that refuses.
+// WriteStatus responds as an API server that refuses a request.
 func WriteStatus(w http.ResponseWriter, status metav1.Status, retryAfter time.Duration) {
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	data, err := json.Marshal(status)
@@ -57,7 +57,7 @@ func WriteStatus(w http.ResponseWriter, status metav1.Status, retryAfter time.Du
 	_, _ = w.Write(data)
 }
 
-// Slow waits before it asks the server.
+// Slow waits before it forwards a call to the server.
 func Slow(delay time.Duration) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,12 +70,12 @@ func Slow(delay time.Duration) Middleware {
 	}
 }
 
-// Abort breaks off without an answer and without asking the server.
+// Abort breaks the connection without a response and without calling the server.
 func Abort(http.Handler) http.Handler {
 	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// Unanswered asks the server, and breaks off when it has answered: the client never knows.
+// Unanswered calls the server, and breaks the connection when it has responded: the client never sees the response.
 func Unanswered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&deaf{header: http.Header{}}, r)
@@ -83,19 +83,19 @@ func Unanswered(next http.Handler) http.Handler {
 	})
 }
 
-// deaf is a client that listens to nothing.
+// deaf discards the response.
 type deaf struct{ header http.Header }
 
-// Header is written and not read.
+// Header returns a header that is not read.
 func (d *deaf) Header() http.Header { return d.header }
 
-// Write takes everything.
+// Write discards everything.
 func (d *deaf) Write(data []byte) (int, error) { return len(data), nil }
 
-// WriteHeader takes everything.
+// WriteHeader discards everything.
 func (d *deaf) WriteHeader(int) {}
 
-// Revision asks the server behind, past the proxy, for its present revision: what StaleLists takes.
+// Revision returns the present revision of the server behind, bypassing the proxy, for StaleLists.
 func (p *Proxy) Revision(ctx context.Context) (string, error) {
 	client, err := rest.HTTPClientFor(p.options.Upstream)
 	if err != nil {
@@ -121,9 +121,9 @@ func (p *Proxy) Revision(ctx context.Context) (string, error) {
 	return list.ResourceVersion, nil
 }
 
-// StaleLists answers lists as of an earlier revision, as a replica of the API server does that lags behind. Watches that begin with a list
-// are told that this server does not know them, and so become a list and a watch that continues where the list ended. revision is asked
-// again for each list; "" answers as usual. A list by continue token continues as it began.
+// StaleLists answers lists as of an earlier revision, like a lagging replica of the API server. Watches that begin with a list get the
+// response that this server does not support them, and so become a list and a watch that continues where the list ended. revision is called
+// again for each list; with "" the list is not changed. A list with a continue token continues as it began.
 func StaleLists(revision func(Call) string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// goodFor outlives every run.
+	// goodFor is longer than every run.
 	goodFor = 30 * 24 * time.Hour
-	// early is how long before now a certificate begins, so that clocks that were set back still take it.
+	// early is how long before now a certificate becomes valid, so that clocks that were set back still accept it.
 	early = 48 * time.Hour
 )
 
-// identity is the certificate that a proxy shows, and the authority that stands for it.
+// identity is the certificate that a proxy shows, and the authority that issued it.
 type identity struct {
 	host  string
 	mutex sync.RWMutex
@@ -46,7 +46,7 @@ func (i *identity) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return i.shown, nil
 }
 
-// renew makes an authority and a certificate that it signed.
+// renew creates an authority and a certificate that it signed.
 func (i *identity) renew(good time.Duration) error {
 	now := time.Now()
 	root := &x509.Certificate{

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// follow runs an informer as a manager has it and tells which objects it learned of.
+// follow runs an informer like a manager's and reports the objects that it received.
 func follow(t *testing.T, clients kubernetes.Interface, label string, names chan<- string) {
 	t.Helper()
 	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace("default"),

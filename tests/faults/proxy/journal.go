@@ -15,7 +15,7 @@ type journal struct {
 
 func newJournal(room int) *journal { return &journal{room: room} }
 
-// begin numbers a call and keeps it; end and the others below change it through what it returns.
+// begin numbers a call and keeps it; the methods of the returned entry change it.
 func (j *journal) begin(call Call) *entry {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -52,13 +52,13 @@ func (j *journal) lost() uint64 {
 	return j.total - uint64(len(j.calls))
 }
 
-// entry is a call that is still continuing.
+// entry is a call in progress.
 type entry struct {
 	journal *journal
 	call    *Call
 }
 
-// copy returns the call as it stands.
+// copy returns the present state of the call.
 func (e *entry) copy() Call {
 	e.journal.mutex.Lock()
 	defer e.journal.mutex.Unlock()

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Reach says what happens to connections.
+// Reach is the treatment of connections.
 type Reach int
 
 const (
 	// Open serves them.
 	Open Reach = iota
-	// Refused resets them, as a machine does whose server is down. The port stays ours, so that no one else gets it meanwhile.
+	// Refused resets them, like a machine whose server is down. The port stays ours, so that no other program takes it meanwhile.
 	Refused
-	// BlackHole keeps them and says nothing, as a firewall does that drops packets.
+	// BlackHole keeps them without a response, like a firewall that drops packets.
 	BlackHole
 )
 
@@ -104,7 +104,7 @@ func (l *listener) forget(c *conn) {
 	delete(l.conns, c)
 }
 
-// conn holds its bytes while the listener says so.
+// conn holds its bytes while the listener requires it.
 type conn struct {
 	net.Conn
 
@@ -113,20 +113,20 @@ type conn struct {
 	ended    chan struct{}
 }
 
-// Read returns bytes as soon as they may flow.
+// Read returns bytes once they may flow.
 func (c *conn) Read(data []byte) (int, error) {
 	n, err := c.Conn.Read(data)
 	c.wait()
 	return n, err
 }
 
-// Write sends bytes as soon as they may flow.
+// Write sends bytes once they may flow.
 func (c *conn) Write(data []byte) (int, error) {
 	c.wait()
 	return c.Conn.Write(data)
 }
 
-// Close ends the connection, also while it is held.
+// Close ends the connection, even while it is held.
 func (c *conn) Close() error {
 	c.end()
 	return c.Conn.Close()
@@ -146,7 +146,7 @@ func (c *conn) end() {
 	})
 }
 
-// reset ends the connection so that the other side is told by RST.
+// reset ends the connection so that the other side receives an RST.
 func (c *conn) reset() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

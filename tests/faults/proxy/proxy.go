@@ -23,23 +23,24 @@ const (
 	defaultBody  = 256 << 10
 )
 
-// Options says what a proxy stands in front of.
+// Options configure a proxy.
 type Options struct {
-	// Name is the server's in every Call, and the context's in kubeconfigs.
+	// Name is the server's name in every Call, and the context's in kubeconfigs.
 	Name string
-	// Upstream is the way to the server behind: URL, TLS and credentials. http:// is for a registry.
+	// Upstream is the access to the server behind: URL, TLS and credentials. http:// is for a registry.
 	Upstream *rest.Config
-	// Addr is where to listen; default a free port on 127.0.0.1.
+	// Addr is the address to listen on; default a free port on 127.0.0.1.
 	Addr string
 	// Plain serves without TLS, for a registry.
 	Plain bool
-	// Calls is how many calls the log keeps; older ones go. Default 200,000.
+	// Calls is how many calls the log keeps; older ones are dropped. Default 200,000.
 	Calls int
-	// Body is how many bytes of the body of a mutating call the log keeps; default 256 KiB, below 0 none. The digest is always of all of it.
+	// Body is how many bytes of the body of a mutating call the log keeps; default 256 KiB, none if negative. The digest always covers all of
+	// it.
 	Body int
 }
 
-// Proxy stands between clients and one server. Its methods may be called at any time, also while requests run.
+// Proxy stands between clients and one server. Its methods may be called at any time, even while requests run.
 type Proxy struct {
 	options  Options
 	listener *listener
@@ -113,7 +114,7 @@ func assemble(ctx context.Context, options Options) (*Proxy, error) {
 func (p *Proxy) Close() error {
 	var err error
 	p.once.Do(func() {
-		p.listener.reach(Open) // what was held is let go, to end
+		p.listener.reach(Open) // held connections are released, so that they end
 		err = p.server.Close()
 		p.listener.cut()
 		p.users.close()
@@ -121,13 +122,13 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// Name returns the server's, as in Options.
+// Name returns the server's name, as in Options.
 func (p *Proxy) Name() string { return p.options.Name }
 
-// Addr returns where it listens: "127.0.0.1:<port>".
+// Addr returns the listening address: "127.0.0.1:<port>".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// URL returns how clients reach it.
+// URL returns the address for clients.
 func (p *Proxy) URL() string {
 	if p.options.Plain {
 		return "http://" + p.Addr()
@@ -138,10 +139,10 @@ func (p *Proxy) URL() string {
 // CA returns the certificate authority that clients must trust, as PEM.
 func (p *Proxy) CA() []byte { return p.identity.authority() }
 
-// Config returns the way through the proxy as the user of Options.Upstream, without a rate limit.
+// Config returns the access through the proxy as the user of Options.Upstream, without a rate limit.
 func (p *Proxy) Config() *rest.Config { return p.ConfigOf(p.token) }
 
-// ConfigOf returns the way through the proxy with a token that Grant gave.
+// ConfigOf returns the access through the proxy with a token from Grant.
 func (p *Proxy) ConfigOf(token string) *rest.Config {
 	config := &rest.Config{Host: p.URL(), BearerToken: token, QPS: -1}
 	if !p.options.Plain {
@@ -150,34 +151,34 @@ func (p *Proxy) ConfigOf(token string) *rest.Config {
 	return config
 }
 
-// Kubeconfig is Config as a file's content, such as an access Secret holds.
+// Kubeconfig returns Config as the content of a file, as in an access Secret.
 func (p *Proxy) Kubeconfig() ([]byte, error) { return p.KubeconfigOf(p.token) }
 
-// KubeconfigOf is ConfigOf as a file's content.
+// KubeconfigOf returns ConfigOf as the content of a file.
 func (p *Proxy) KubeconfigOf(token string) ([]byte, error) {
 	return localcluster.KubeconfigOf(p.options.Name, p.ConfigOf(token))
 }
 
-// Grant makes a token that stands for a user of the server behind. A bearer token that was not granted here is passed on as it is.
+// Grant returns a token that stands for a user of the server behind. A bearer token that was not granted here is passed on unchanged.
 func (p *Proxy) Grant(user *rest.Config) (string, error) { return p.users.grant(user) }
 
-// Revoke makes a token worthless: the one who comes with it is answered 401 from now on.
+// Revoke invalidates a token: from now on, requests with it get 401.
 func (p *Proxy) Revoke(token string) { p.users.revoke(token) }
 
-// Renew returns the proxy another certificate authority, so that who trusts only the one before cannot connect any more; the certificate
-// is good for the given time, which may be below 0. Connections that stand are not touched: see Cut.
+// Renew gives the proxy another certificate authority, so that clients that trust only the previous one can no longer connect; the
+// certificate is valid for the given time, which may be negative. Open connections are not affected: see Cut.
 func (p *Proxy) Renew(good time.Duration) error { return p.identity.renew(good) }
 
-// Reach says what happens to connections from now on; those that stand are treated alike.
+// Reach sets the treatment of connections from now on, including open ones.
 func (p *Proxy) Reach(r Reach) { p.listener.reach(r) }
 
-// Cut ends all connections that stand, as a restart of the server does. New ones are welcome.
+// Cut ends all open connections, like a restart of the server. New ones are accepted.
 func (p *Proxy) Cut() { p.listener.cut() }
 
-// Connections returns how many connections were opened until now, and how many of them stand.
+// Connections returns how many connections were opened so far, and how many of them are open.
 func (p *Proxy) Connections() (opened, standing int) { return p.listener.count() }
 
-// Log lists the calls until now, oldest first.
+// Log lists the calls so far, oldest first.
 func (p *Proxy) Log() []Call { return p.journal.since(0) }
 
 // Since lists the calls after the n-th.
@@ -186,7 +187,7 @@ func (p *Proxy) Since(n uint64) []Call { return p.journal.since(n) }
 // Last returns the number of the last call.
 func (p *Proxy) Last() uint64 { return p.journal.last() }
 
-// Lost returns how many calls the log had to forget for want of room.
+// Lost returns how many calls the log dropped for lack of room.
 func (p *Proxy) Lost() uint64 { return p.journal.lost() }
 
 // bearer returns the token of a request, "" when it has none.

@@ -144,7 +144,7 @@ func TestConnectionsCanBeCutRefusedAndHeld(t *testing.T) {
 	before, _ := p.Connections()
 	p.Cut()
 	if err := get(patience); err != nil {
-		// The transport may have written to the connection before it heard of the reset.
+		// The transport may have written to the connection before it noticed the reset.
 		err = get(patience)
 		if err != nil {
 			t.Error("no new connection after a cut:", err)
@@ -198,7 +198,7 @@ func TestMiddlewares(t *testing.T) {
 		fails        func(error) bool
 		arrives      bool
 	}{
-		{"an answer takes the server's place", "answered",
+		{"an answer replaces the server's", "answered",
 			Answer(apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "answered", nil).Status(), 0), apierrors.IsForbidden, false},
 		{"an aborted call does not arrive", "aborted", Abort, func(err error) bool { return err != nil }, false},
 		{"an unanswered call arrives", "unanswered", Unanswered, func(err error) bool { return err != nil }, true},

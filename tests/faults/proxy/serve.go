@@ -14,13 +14,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Middleware steps between a client and the server behind. It may answer by itself, change the request, call next, or abort by
-// panic(http.ErrAbortHandler), which the client sees as a broken connection. CallOf tells which call it is.
+// Middleware intervenes between a client and the server behind. It may respond by itself, change the request, call next, or abort by
+// panic(http.ErrAbortHandler), which the client sees as a broken connection. CallOf returns the call.
 type Middleware func(next http.Handler) http.Handler
 
 type contextKey struct{}
 
-// CallOf returns the call that a request is, as far as it got. Without a proxy it is the zero Call.
+// CallOf returns the call of a request, with its state so far. Without a proxy it is the zero Call.
 func CallOf(ctx context.Context) Call {
 	if e, ok := ctx.Value(contextKey{}).(*entry); ok {
 		return e.copy()
@@ -28,7 +28,7 @@ func CallOf(ctx context.Context) Call {
 	return Call{}
 }
 
-// chain are the middlewares, the last one first.
+// chain holds the middlewares, the last one first.
 type chain struct {
 	mutex sync.RWMutex
 	links []*link
@@ -39,7 +39,7 @@ type link struct {
 	mw   Middleware
 }
 
-// Use puts a middleware in front of all others until remove is called. Requests that run already are not touched.
+// Use puts a middleware in front of all others until remove is called. Running requests are not affected.
 func (p *Proxy) Use(name string, mw Middleware) (remove func()) {
 	added := &link{name: name, mw: mw}
 	p.chain.mutex.Lock()
@@ -52,7 +52,7 @@ func (p *Proxy) Use(name string, mw Middleware) (remove func()) {
 	}
 }
 
-// Using names the middlewares that are in place, in the order of Use.
+// Using lists the installed middlewares, in the order of Use.
 func (p *Proxy) Using() []string {
 	p.chain.mutex.RLock()
 	defer p.chain.mutex.RUnlock()
@@ -73,12 +73,12 @@ func (c *chain) wrap(handler http.Handler) http.Handler {
 	return handler
 }
 
-// serve writes a request down, and leads it through the middlewares to the server behind.
+// serve records a request, and passes it through the middlewares to the server behind.
 func (p *Proxy) serve(w http.ResponseWriter, request *http.Request) {
 	call := read(request)
 	call.Server = p.options.Name
 	if err := readBody(&call, request, p.options.Body); err != nil {
-		panic(http.ErrAbortHandler) // the client went away, or says more than any server would listen to
+		panic(http.ErrAbortHandler) // the client went away, or sends more than any server would accept
 	}
 	e := p.journal.begin(call)
 	defer e.end()
@@ -91,7 +91,7 @@ func (p *Proxy) serve(w http.ResponseWriter, request *http.Request) {
 	p.chain.wrap(http.HandlerFunc(p.forward)).ServeHTTP(w, request)
 }
 
-// forward asks the server behind.
+// forward forwards a request to the server behind.
 func (p *Proxy) forward(w http.ResponseWriter, request *http.Request) {
 	upstream := p.options.Upstream.Host
 	if !strings.Contains(upstream, "://") {
@@ -109,14 +109,14 @@ func (p *Proxy) forward(w http.ResponseWriter, request *http.Request) {
 		Transport:      p.users,
 		FlushInterval:  -1,
 		ModifyResponse: p.answered,
-		// A server that cannot be reached gives no answer, so neither do we.
+		// A server that cannot be reached gives no response, so neither does the proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     log.New(io.Discard, "", 0),
 	}
 	proxy.ServeHTTP(w, request)
 }
 
-// answered notes the server's answer, and reads along when it is a watch stream.
+// answered records the server's response, and reads along when it is a watch stream.
 func (p *Proxy) answered(response *http.Response) error {
 	e, ok := response.Request.Context().Value(contextKey{}).(*entry)
 	if !ok {
@@ -129,14 +129,14 @@ func (p *Proxy) answered(response *http.Response) error {
 	return nil
 }
 
-// recorder notes what the client was told.
+// recorder records the response to the client.
 type recorder struct {
 	http.ResponseWriter
 
 	entry *entry
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (r *recorder) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		r.entry.answered(status)
@@ -144,7 +144,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes that all was well when no one said otherwise.
+// Write records success when no other status was written.
 func (r *recorder) Write(data []byte) (int, error) {
 	r.entry.answered(http.StatusOK)
 	return r.ResponseWriter.Write(data)

@@ -13,12 +13,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// patience bounds what should take milliseconds.
+// patience bounds actions that should take milliseconds.
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// start returns a proxy in front of the package's API server and the client of one who knows only the proxy.
+// start returns a proxy in front of the package's API server, and a client with access through the proxy only.
 func start(t *testing.T) (*Proxy, kubernetes.Interface) {
 	t.Helper()
 	apiserver.Need(t)
@@ -56,7 +56,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"a": "1"}}
 }
 
-// eventually polls until it is so; the proxy notes the end of a call a moment after the client has its answer.
+// eventually polls until the condition holds; the proxy records the end of a call a moment after the client has its response.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	deadline := time.After(patience)

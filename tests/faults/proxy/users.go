@@ -10,10 +10,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// errRevoked is the answer to a token that was granted once.
+// errRevoked is the error for a revoked token.
 var errRevoked = errors.New("the token was revoked")
 
-// users hold the ways to the server behind, one for each token and one for those who come with something else.
+// users holds the transports to the server behind, one for each token and one for clients with other credentials.
 type users struct {
 	mutex     sync.RWMutex
 	ways      map[string]http.RoundTripper // nil: revoked
@@ -28,7 +28,7 @@ func newUsers(upstream *rest.Config) (*users, error) {
 	return u, err
 }
 
-// way makes a transport that is no one else's: client-go's cache of them would outlive us.
+// way returns an unshared transport: client-go's cache of them would outlive the proxy.
 func (u *users) way(config *rest.Config) (http.RoundTripper, error) {
 	secure, err := rest.TLSConfigFor(config)
 	if err != nil {
@@ -57,7 +57,7 @@ func (u *users) revoke(token string) {
 	u.ways[token] = nil
 }
 
-// known reports whether a token was granted here, and its way if it still counts.
+// known reports whether a token was granted here, and returns its transport if it is still valid.
 func (u *users) known(token string) (http.RoundTripper, bool) {
 	u.mutex.RLock()
 	defer u.mutex.RUnlock()
@@ -65,7 +65,7 @@ func (u *users) known(token string) (http.RoundTripper, bool) {
 	return way, found
 }
 
-// RoundTrip sends a request on as the user that its token stands for.
+// RoundTrip sends on a request as the user that its token stands for.
 func (u *users) RoundTrip(request *http.Request) (*http.Response, error) {
 	way, found := u.known(bearer(request))
 	if !found {

@@ -1,8 +1,8 @@
-// Package record answers one question: which points of a fault run were tried, and how did they end?
+// Package record stores which points of a fault run were tried, and how they ended.
 //
-// Every point has a file of its own, so that a run of hours can be interrupted, resumed, and divided among machines.
+// Every point has its own file, so that a run of hours can be interrupted, resumed, and divided among machines.
 //
-// What it refuses to do: it does not know what a point is, and never says that one passed which no one tried.
+// The package has no knowledge of what a point is, and never reports an untried one as passed.
 package record
 
 import (
@@ -33,22 +33,22 @@ type Point struct {
 	Fault     string `json:"fault,omitempty"`
 	// Passed reports whether there were no Problems.
 	Passed bool `json:"passed"`
-	// Problems are what was wrong, as sentences.
+	// Problems are described as sentences.
 	Problems []string `json:"problems,omitempty"`
-	// Took is how long it took, and Converged how long it was until all was well after the fault was over, in seconds.
+	// Took is how long it took, and Converged the time from the end of the fault until everything was in order, in seconds.
 	Took      float64 `json:"took"`
 	Converged float64 `json:"converged,omitempty"`
-	// Seed that chose it, and At when it was tried.
+	// Seed is the one that chose it, and At when it was tried.
 	Seed uint64    `json:"seed,omitempty"`
 	At   time.Time `json:"at"`
-	// Detail is anything else that is worth reading.
+	// Detail is anything else worth reading.
 	Detail map[string]string `json:"detail,omitempty"`
 }
 
 // Book is a folder of points.
 type Book struct{ dir string }
 
-// Open opens a folder, and makes it if there is none.
+// Open opens a folder, and creates it if it does not exist.
 func Open(dir string) (*Book, error) { return &Book{dir: dir}, os.MkdirAll(dir, 0o750) }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
@@ -57,13 +57,13 @@ func (b *Book) path(suite, name string) string {
 	return filepath.Join(b.dir, suite, unfit.ReplaceAllString(name, "_")+".json")
 }
 
-// Done reports whether a point was tried and passed; one that failed is worth another try.
+// Done reports whether a point was tried and passed; a failed one is worth another try.
 func (b *Book) Done(suite, name string) bool {
 	point, err := read(b.path(suite, name))
 	return err == nil && point.Passed && point.Name == name
 }
 
-// Write keeps a point, in place of an earlier try of it.
+// Write stores a point, replacing an earlier try.
 func (b *Book) Write(point Point) error {
 	point.Passed = len(point.Problems) == 0
 	data, err := json.MarshalIndent(point, "", "  ")
@@ -80,7 +80,7 @@ func (b *Book) Write(point Point) error {
 	return os.Rename(path+".new", path)
 }
 
-// All returns the points of a suite, by name.
+// All returns the points of a suite, sorted by name.
 func (b *Book) All(suite string) ([]Point, error) {
 	files, err := filepath.Glob(filepath.Join(b.dir, suite, "*.json"))
 	if err != nil {
@@ -110,15 +110,15 @@ func read(file string) (Point, error) {
 	return point, nil
 }
 
-// Choice picks points out of all, the same ones for the same values.
+// Choice selects points, the same ones for the same values.
 type Choice struct {
-	// Seed of the order in which a sample is drawn.
+	// Seed determines the order in which a sample is drawn.
 	Seed uint64
-	// Sample is how many; 0 means all.
+	// Sample is the number of points; 0 means all.
 	Sample int
-	// Part and Parts: the Part-th of so many, counted from 1; 0 Parts means all.
+	// Part and Parts select one part of several, counted from 1; 0 Parts means all.
 	Part, Parts int
-	// Only are those whose name it matches; nil means all.
+	// Only selects points whose name it matches; nil means all.
 	Only *regexp.Regexp
 }
 
@@ -136,7 +136,7 @@ func ParseSlice(text string) (part, parts int, err error) {
 	return part, parts, nil
 }
 
-// Pick applies a Choice: first the names, then the sample, then the part. What is picked keeps its order.
+// Pick applies a Choice: first the names, then the sample, then the part. The result keeps its order.
 func Pick[T any](c Choice, all []T, name func(T) string) []T {
 	var picked []int
 	for i := range all {
@@ -159,13 +159,13 @@ func Pick[T any](c Choice, all []T, name func(T) string) []T {
 	return result
 }
 
-// drawn returns where a seed puts a name. It does not depend on the others, of which there may be more or fewer in another run.
+// drawn returns the position of a name for a seed. It does not depend on the others, of which there may be more or fewer in another run.
 func drawn(seed uint64, name string) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%s", seed, name)) // neighbours have nothing in common
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Shuffle puts all into an order that a seed decides.
+// Shuffle puts all into an order that the seed determines.
 func Shuffle[T any](seed uint64, all []T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -16,7 +16,7 @@ import (
 
 // callBarrier holds one write of an operation on its way to a server.
 type callBarrier struct {
-	// held gets the write as soon as it is held; back is closed when its writer has taken it back, through when the server has answered it.
+	// held receives the write once it is held; back is closed when its writer has cancelled it, through when the server has responded.
 	held          chan proxy.Call
 	back, through chan struct{}
 
@@ -29,7 +29,7 @@ type callBarrier struct {
 	remove func()
 }
 
-// hold puts a gate in front of a server, for the n-th call from now on of those that match. What is awaited of it comes within a time.
+// hold installs a barrier in front of a server, for the n-th matching call from now on. within bounds its waits.
 func hold(server *rig.Server, n int, within time.Duration, match proxy.Match) *callBarrier {
 	g := &callBarrier{
 		held: make(chan proxy.Call, 1), back: make(chan struct{}), through: make(chan struct{}), opened: make(chan struct{}),
@@ -48,7 +48,7 @@ func (g *callBarrier) serve(next http.Handler) http.Handler {
 		}
 		g.held <- call
 		select {
-		case <-g.opened: // it was sent: it arrives, whatever has become of its writer
+		case <-g.opened: // it was sent: it arrives, whatever happened to its writer
 			defer close(g.through)
 			next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 		case <-r.Context().Done():
@@ -73,11 +73,11 @@ func (g *callBarrier) await(ctx context.Context, what <-chan struct{}, otherwise
 	}
 }
 
-// writes matches what changes something that stays.
+// writes matches calls that change something lasting.
 func writes(call proxy.Call) bool { return call.Mutating && !call.Heartbeat() }
 
-// ofMaps reports whether a call is a write of the module of ConfigMaps. A pass sends these at the same time: while one is held, the pass
-// has the others to record.
+// ofMaps reports whether a call is a write of the module of ConfigMaps. A pass sends these concurrently: while one is held, the pass has
+// the others to record.
 func ofMaps(s *operation.Scenario, call proxy.Call) bool {
 	return writes(call) && call.Server == s.Home.Proxy.Name() && call.Resource == "configmaps" && strings.HasPrefix(call.Name, s.Maps)
 }

@@ -1,11 +1,11 @@
-// Package replicas answers one question: what happens to an operation when one of several managers that share the Kymas comes, dies,
-// ends or stands still in the middle of it?
+// Package replicas checks an operation while one of several managers that share the Kymas is started, dies, ends or is stopped in the
+// middle of it.
 //
-// Three real managers share the work by short leases. A clean run of an operation tells how many writes it makes; at any of them the write
-// is held on the wire, and one of the three is struck: the one that has the Kyma, or the one that assigns. Afterwards all must be as
-// after the clean run, without any help but the other replicas'; no bucket may have changed hands that did not have to, and what a
-// replica had still in its hands when its time was up must have been refused, and counted.
+// Three real managers share the work by short leases. A clean run of an operation shows how many writes it makes. At any of them the write
+// is held on the wire, and one of the three is struck: the owner of the Kyma, or the replica that assigns. Afterwards everything must be as
+// after the clean run, with the help of the other replicas only. No bucket may have moved without need, and the writes that a replica still
+// had in flight when its lease expired must have been refused, and counted.
 //
-// What it refuses to do: it does not prove that no schedule whatever leads to two writers (the simulation in internal/manager/sharding
-// does), and it does not promise that a write never arrives late: no one can take back what is on a wire.
+// The package does not prove that no schedule leads to two writers (the simulation in internal/manager/sharding does), and it does not
+// promise that a write never arrives late: a request on the wire cannot be recalled.
 package replicas

@@ -14,7 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding/assignment"
 )
 
-// As the manager calls them; see docs/operations.md.
+// Names that the manager uses; see docs/operations.md.
 const (
 	tableLease      = "klm-shards"
 	throneLease     = "893110f7.kyma-project.io"
@@ -22,16 +22,16 @@ const (
 	tableAnnotation = "operator.kyma-project.io/buckets"
 )
 
-// move is a bucket that changed hands.
+// move is a bucket that changed its owner.
 type move struct {
 	bucket   int
 	from, to string
 }
 
-// String is "7: a -> b".
+// String returns "7: a -> b".
 func (m move) String() string { return fmt.Sprintf("%d: %s -> %s", m.bucket, m.from, m.to) }
 
-// assignmentLog follows the table of who has which buckets.
+// assignmentLog follows the table of bucket owners.
 type assignmentLog struct {
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -41,7 +41,7 @@ type assignmentLog struct {
 	moves []move
 }
 
-// follow begins with the table as it is.
+// follow begins with the present table.
 func follow(ctx context.Context, hub client.WithWatch) *assignmentLog {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l := &assignmentLog{stop: stop, ended: make(chan struct{})}
@@ -73,7 +73,7 @@ func (l *assignmentLog) listen(ctx context.Context, hub client.WithWatch) {
 	}
 }
 
-// note takes down what a new table changes. A bucket that had no owner does not move when it gets one.
+// note records the changes of a new table. A bucket without an owner does not move when it gets one.
 func (l *assignmentLog) note(table assignment.Assignment) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -91,7 +91,7 @@ func (l *assignmentLog) now() assignment.Assignment {
 	return l.table
 }
 
-// mark returns what since takes.
+// mark returns the argument for since.
 func (l *assignmentLog) mark() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -104,7 +104,7 @@ func (l *assignmentLog) since(mark int) []move {
 	return slices.Clone(l.moves[mark:])
 }
 
-// shares returns how many buckets each owner has, and whether any is about to change hands.
+// shares returns how many buckets each owner has, and whether any is about to move.
 func shares(table assignment.Assignment) (counts map[string]int, moving bool) {
 	counts = map[string]int{}
 	for _, share := range table {
@@ -116,12 +116,12 @@ func shares(table assignment.Assignment) (counts map[string]int, moving bool) {
 	return counts, moving
 }
 
-// gone returns what is wrong with the moves after a replica went: all that it had moves once, and nothing else does.
+// gone returns problems with the moves after a replica ended: each of its buckets moves once, and no other moves.
 func gone(moves []move, who string, had int) []string {
 	return needless(moves, had, func(m move) bool { return m.from == who && m.to != who }, "the share of "+who)
 }
 
-// come returns what is wrong with the moves after a replica came as one of so many: an even share moves to it, and nothing else does.
+// come returns problems with the moves after a replica was started as one of so many: an even share moves to it, and nothing else moves.
 func come(moves []move, who string, replicas int) []string {
 	return needless(moves, assignment.Buckets/replicas, func(m move) bool { return m.to == who }, "a share for "+who)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 )
 
-// progress is how far the writes of a Scene are: how many were sent, how many of them have no response yet, the one that is held included,
-// how many of those that the pass must record have one, and how many responses of the Scene's runtime their writer has read.
+// progress is the state of a Scenario's writes: how many were sent, how many have no response yet, including the held one, how many of
+// those that the pass must record have one, and how many responses of the Scenario's runtime their writer has read.
 type progress struct {
 	sent, open, done int
 	read             float64
 	last             string // the latest write
 }
 
-// alike are the looks in a row that must see the same progress. The writer tells it itself: one that gets no time to read an answer gets
-// none to tell either.
+// alike is the number of consecutive observations that must be equal. The writer reports its own progress: without CPU time to read a
+// response, it has none to report either.
 const alike = 3
 
-// answered waits until every write of the Scene but the one that is held has its answer, and its writer has read that: what it has not read
-// when it is stopped it takes for failed later, and has nothing to write down.
+// answered waits until every write of the Scenario except the held one has its response, and its writer has read it: a response that is
+// unread when the writer is stopped counts as failed later, and leaves nothing to record.
 func (t *attempt) answered(ctx context.Context) error {
 	writer, err := t.fleet.owner(t.bucket())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 )
 
-// fences waits until the victim was refused the record of what it did before it stood still. Where it was struck at any write there may be
-// nothing to write down.
+// fences waits until the victim's record of its work before the stop was refused. When it was struck at an arbitrary write, there may be
+// nothing to record.
 func (t *attempt) fences(ctx context.Context) error {
 	if t.N > 0 {
 		return nil
@@ -33,7 +33,7 @@ func (t *attempt) fences(ctx context.Context) error {
 	return nil
 }
 
-// refused returns which writes were refused although nothing was in the way, and notes those of the victim.
+// refused returns which writes were refused without a reason, and notes those of the victim.
 func (t *attempt) refused(ctx context.Context) (problems []string) {
 	all, err := t.fleet.fenced(ctx)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestReplicas_EveryCellHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// dealt returns a table in which replicas have the buckets in turn.
+// dealt returns a table in which replicas own the buckets in turn.
 func dealt(replicas ...string) (table assignment.Assignment) {
 	for bucket := range table {
 		table[bucket].Owner = replicas[bucket%len(replicas)]
@@ -63,13 +63,13 @@ func TestReplicas_WhatMovesNeedlesslyIsSeen(t *testing.T) {
 		judge   func([]move) []string
 		want    string
 	}{
-		"one goes, and the others have its share": {
+		"one ends, and the others take its share": {
 			[]func(*assignment.Assignment){gives("c", "a", 11), gives("c", "b", 10)}, func(m []move) []string { return gone(m, "c", 21) }, "",
 		},
 		"a bucket stays behind": {
 			[]func(*assignment.Assignment){gives("c", "a", 20)}, func(m []move) []string { return gone(m, "c", 21) }, "20 buckets changed hands",
 		},
-		"what the others have moves, too": {
+		"buckets of the others move, too": {
 			[]func(*assignment.Assignment){gives("c", "a", 21), gives("a", "b", 1)}, func(m []move) []string { return gone(m, "c", 21) }, "1 of 22 buckets",
 		},
 		"one comes and gets its share": {

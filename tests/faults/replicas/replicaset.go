@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// full is how many replicas there are when nothing is wrong.
+	// full is the number of replicas when nothing is wrong.
 	full = 3
-	// settles is how long the sharing may take to be even, beyond the lease; more where a Lab has more patience.
+	// settles is how long it may take until the shares are even, beyond the lease; longer where a Lab has more patience.
 	settles = 30 * time.Second
 	poll    = 20 * time.Millisecond
 )
 
-// replica is one of the fleet.
+// replica is one of the set.
 type replica struct {
 	*rig.Manager
 
 	metrics string
 }
 
-// replicaSet are the replicas that share the work by the same Terms.
+// replicaSet holds the replicas that share the work by the same Terms.
 type replicaSet struct {
 	rig    *rig.Rig
 	terms  Terms
@@ -47,10 +47,10 @@ type replicaSet struct {
 	remove func()
 
 	mutex sync.Mutex
-	names map[string]string // by token: a replica has another name in every life
+	names map[string]string // by token: a replica has another name after every start
 }
 
-// newFleet makes the replicas, and starts none. Their sharing may take so long to be even, beyond the lease.
+// newFleet creates the replicas, and starts none. within is how long it may take until the shares are even, beyond the lease.
 func newFleet(ctx context.Context, r *rig.Rig, terms Terms, within time.Duration) (*replicaSet, error) {
 	f := &replicaSet{rig: r, terms: terms, within: terms.Lease + within, names: map[string]string{}}
 	for range full {
@@ -69,7 +69,7 @@ func newFleet(ctx context.Context, r *rig.Rig, terms Terms, within time.Duration
 	return f, nil
 }
 
-// listen learns from its heartbeats how each replica is called.
+// listen learns the name of each replica from its heartbeats.
 func (f *replicaSet) listen(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := proxy.CallOf(r.Context())
@@ -83,7 +83,7 @@ func (f *replicaSet) listen(next http.Handler) http.Handler {
 	})
 }
 
-// name returns what a replica is called in its present life, "" before its first heartbeat.
+// name returns the present name of a replica, "" before its first heartbeat.
 func (f *replicaSet) name(r *replica) string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -102,7 +102,7 @@ func (f *replicaSet) start(r *replica) error {
 	return r.Start()
 }
 
-// scale has so many replicas run, and waits until they share the work evenly.
+// scale runs so many replicas, and waits until they share the work evenly.
 func (f *replicaSet) scale(ctx context.Context, count int) error {
 	for i, r := range f.all {
 		var err error
@@ -119,7 +119,7 @@ func (f *replicaSet) scale(ctx context.Context, count int) error {
 	return f.even(ctx, f.all[:count]...)
 }
 
-// even waits until exactly these replicas have the work, in even shares, and nothing is about to move.
+// even waits until exactly these replicas share the work evenly, and nothing is about to move.
 func (f *replicaSet) even(ctx context.Context, replicas ...*replica) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, poll, f.within, true, func(context.Context) (bool, error) {
@@ -146,7 +146,7 @@ func (f *replicaSet) uneven(replicas []*replica) error {
 	return nil
 }
 
-// called returns the replica of a name.
+// called returns the replica with that name.
 func (f *replicaSet) called(name string) (*replica, error) {
 	for _, r := range f.all {
 		if name != "" && f.name(r) == name && r.Running() {
@@ -156,12 +156,12 @@ func (f *replicaSet) called(name string) (*replica, error) {
 	return nil, fmt.Errorf("no replica is called %q", name)
 }
 
-// owner returns the replica that has a bucket.
+// owner returns the replica that owns a bucket.
 func (f *replicaSet) owner(bucket int) (*replica, error) {
 	return f.called(f.table.now()[bucket].Owner)
 }
 
-// head returns the replica that assigns.
+// head returns the replica that assigns the work.
 func (f *replicaSet) head(ctx context.Context) (*replica, error) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: throneLease}}
 	if err := f.rig.Hub.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
@@ -173,12 +173,12 @@ func (f *replicaSet) head(ctx context.Context) (*replica, error) {
 	return f.called(*lease.Spec.HolderIdentity)
 }
 
-// others returns the replicas that run, but for one.
+// others returns the running replicas except one.
 func (f *replicaSet) others(than *replica) []*replica {
 	return slices.DeleteFunc(slices.Clone(f.all), func(r *replica) bool { return r == than || !r.Running() })
 }
 
-// fenced returns how many writes each replica that runs was refused in its present life, by reason.
+// fenced returns how many writes of each running replica were refused since its start, by reason.
 func (f *replicaSet) fenced(ctx context.Context) (map[*replica]map[string]float64, error) {
 	all := map[*replica]map[string]float64{}
 	for _, r := range f.others(nil) {
@@ -200,7 +200,7 @@ func (f *replicaSet) tails(lines int) string {
 	return strings.Join(text, "\n")
 }
 
-// end ends all replicas and what follows them.
+// end ends all replicas and the goroutines that follow them.
 func (f *replicaSet) end() error {
 	var err error
 	for _, r := range f.all {

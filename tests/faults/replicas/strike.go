@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// grace is what a failover may take beyond the lease, until all that was requested is there; more where a Lab has more patience.
+	// grace is what a failover may take beyond the lease, until the requested state is reached; longer where a Lab has more patience.
 	grace = 5 * time.Second
-	// moment is how long a write of a replica that was asked to end is held after that.
+	// moment is how long a write of a replica is held after the replica got SIGTERM.
 	moment = 300 * time.Millisecond
-	// soon bounds what follows at once; more where a Lab has more patience.
+	// soon bounds immediate effects; longer where a Lab has more patience.
 	soon = 10 * time.Second
-	// slow takes some four seconds by itself: an API server needs them until it serves the kinds of new definitions.
+	// slow takes some four seconds by itself: an API server needs that long until it serves the kinds of new definitions.
 	slow = "install"
 )
 
-// operated is how an operation ended.
+// operated is the result of an operation.
 type operated struct {
 	at  time.Time
 	err error
 }
 
-// operate lets a user do the operation.
+// operate runs the operation as a user.
 func (t *attempt) operate(ctx context.Context) <-chan operated {
 	done := make(chan operated, 1)
 	go func() {
@@ -41,7 +41,7 @@ func (t *attempt) operate(ctx context.Context) <-chan operated {
 	return done
 }
 
-// during has the operation done, strikes, and waits until it is over and the sharing is even again.
+// during runs the operation, strikes, and waits until it is over and the shares are even again.
 func (t *attempt) during(ctx context.Context) error {
 	if t.Kind == Failover {
 		return t.failover(ctx)
@@ -53,11 +53,11 @@ func (t *attempt) during(ctx context.Context) error {
 	if t.N > 0 {
 		t.gate = hold(at, t.N, t.suite.longer(soon), writes)
 	} else {
-		// The second: the first is on its way by then, so that the pass has something to record even if no third one is sent.
+		// The second: the first is already on its way, so that the pass has something to record even if no third one is sent.
 		t.gate = hold(at, 2, t.suite.longer(soon), func(call proxy.Call) bool { return ofMaps(t.scene, call) })
 	}
 	defer t.gate.remove()
-	defer t.gate.open() // what comes to it after the operation continues
+	defer t.gate.open() // writes that reach it after the operation continue
 	done := t.operate(ctx)
 	select {
 	case t.call = <-t.gate.held:
@@ -77,10 +77,10 @@ func (t *attempt) during(ctx context.Context) error {
 	return errors.Join(err, over.err)
 }
 
-// bucket returns that of the Scene's Kyma.
+// bucket returns the bucket of the Scenario's Kyma.
 func (t *attempt) bucket() int { return sharding.Bucket(v1beta2.DefaultNamespace, t.scene.Kyma().Name) }
 
-// pick finds the replica to be struck, and whether it is the one that has the Kyma.
+// pick selects the replica to be struck, and reports whether it owns the Kyma.
 func (t *attempt) pick(ctx context.Context) (owns bool, err error) {
 	owner, err := t.fleet.owner(t.bucket())
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *attempt) pick(ctx context.Context) (owns bool, err error) {
 	return t.victim == owner, err
 }
 
-// strike does to a replica what the Kind says, and sees that nothing moves but what has to.
+// strike strikes a replica according to the Kind, and checks that nothing moves without need.
 func (t *attempt) strike(ctx context.Context) error {
 	owns, err := t.pick(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (t *attempt) strike(ctx context.Context) error {
 	return fmt.Errorf("no one knows how to strike %q", t.Kind)
 }
 
-// comes starts one more, and lets the write continue when that was promised something.
+// comes starts one more replica, and lets the write continue when that replica was promised a share.
 func (t *attempt) comes(ctx context.Context) error {
 	mark := t.fleet.table.mark()
 	if err := t.fleet.start(t.victim); err != nil {
@@ -147,7 +147,7 @@ func (t *attempt) comes(ctx context.Context) error {
 	return t.joins(ctx, mark)
 }
 
-// joins waits until the victim has its share, and nothing else has moved.
+// joins waits until the victim has its share, and checks that nothing else has moved.
 func (t *attempt) joins(ctx context.Context, mark int) error {
 	if err := t.fleet.even(ctx, t.fleet.all...); err != nil {
 		return fmt.Errorf("one that came gets no even share: %w", err)
@@ -158,7 +158,7 @@ func (t *attempt) joins(ctx context.Context, mark int) error {
 	return nil
 }
 
-// leaves does what makes a replica go, and waits until the others have its share and nothing else has moved.
+// leaves removes a replica, and waits until the others have its share and nothing else has moved.
 func (t *attempt) leaves(ctx context.Context, do func() error) error {
 	mark, name, others := t.fleet.table.mark(), t.fleet.name(t.victim), t.fleet.others(t.victim)
 	counts, _ := shares(t.fleet.table.now())
@@ -176,7 +176,7 @@ func (t *attempt) leaves(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// replaced has the victim go for good, and another one come in its place.
+// replaced ends the victim for good, and starts another one in its place.
 func (t *attempt) replaced(ctx context.Context, do func() error) error {
 	if err := t.leaves(ctx, do); err != nil {
 		return err
@@ -185,11 +185,11 @@ func (t *attempt) replaced(ctx context.Context, do func() error) error {
 	if err := t.fleet.start(t.victim); err != nil {
 		return err
 	}
-	t.before[t.victim] = nil // a new life counts again
+	t.before[t.victim] = nil // a new process counts from zero
 	return t.joins(ctx, mark)
 }
 
-// stands stops the victim until the others have its share, and lets it continue, with its write in its hands if it has one.
+// stands stops the victim until the others have its share, and lets it continue, with its write in flight if it has one.
 func (t *attempt) stands(ctx context.Context, owns bool) (err error) {
 	paused := false
 	defer func() {
@@ -226,7 +226,7 @@ func (t *attempt) stands(ctx context.Context, owns bool) (err error) {
 	return t.joins(ctx, mark)
 }
 
-// failover kills the one that has the Kyma, and has the operation done at once.
+// failover kills the owner of the Kyma, and runs the operation at once.
 func (t *attempt) failover(ctx context.Context) error {
 	if _, err := t.pick(ctx); err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-// SuiteName is what its points are filed under.
+// SuiteName is the suite of its points.
 const SuiteName = "replicas"
 
-// Suite runs Cells on a Lab, one after the other. While it is open its replicas have the work, and the Lab's own manager does not run.
+// Suite runs Cells on a Lab, one after another. While it is open its replicas have the work, and the Lab's own manager does not run.
 type Suite struct {
 	lab        *trial.Lab
 	operations []operation.Operation
@@ -26,7 +26,7 @@ type Suite struct {
 	fleet      *replicaSet
 }
 
-// Open takes the clean runs of operations by the Lab's manager alone, and ends that.
+// Open makes the clean runs of operations with the Lab's manager alone, and then ends that manager.
 func Open(ctx context.Context, lab *trial.Lab, operations []operation.Operation) (*Suite, error) {
 	s := &Suite{lab: lab, operations: operations, clean: map[string]*trial.Clean{}}
 	for _, o := range operations {
@@ -39,8 +39,8 @@ func Open(ctx context.Context, lab *trial.Lab, operations []operation.Operation)
 	return s, lab.Rig.Manager.Stop()
 }
 
-// Cells returns the trials of all operations: of every operation a few that the seed picks, or one for every write. Those by the Terms of a
-// deployed manager come last, for its replicas are others.
+// Cells returns the trials of all operations: for each operation a few that the seed picks, or one for every write. Those with the Terms of
+// a deployed manager come last, because they need other replicas.
 func (s *Suite) Cells(seed uint64, all bool) []Cell {
 	var cells []Cell
 	for _, o := range s.operations {
@@ -54,7 +54,7 @@ func (s *Suite) Cells(seed uint64, all bool) []Cell {
 	return cells
 }
 
-// longer returns what takes so long at most where a Lab has the usual patience, and more where it has more.
+// longer scales a time with the patience of a Lab, relative to the usual patience.
 func (s *Suite) longer(usual time.Duration) time.Duration { return longer(usual, s.lab.Converges) }
 
 func longer(usual, converges time.Duration) time.Duration {
@@ -71,7 +71,7 @@ func (s *Suite) Close() error {
 	return err
 }
 
-// with has the replicas share the work by these Terms.
+// with makes the replicas share the work by these Terms.
 func (s *Suite) with(ctx context.Context, terms Terms) (*replicaSet, error) {
 	if s.fleet != nil && s.fleet.terms == terms {
 		return s.fleet, nil
@@ -84,7 +84,7 @@ func (s *Suite) with(ctx context.Context, terms Terms) (*replicaSet, error) {
 	return s.fleet, err
 }
 
-// Run returns one trial.
+// Run runs one trial.
 func (s *Suite) Run(ctx context.Context, cell Cell) record.Point {
 	began := time.Now()
 	t := &attempt{Cell: cell, suite: s, point: record.Point{
@@ -100,7 +100,7 @@ func (s *Suite) Run(ctx context.Context, cell Cell) record.Point {
 	return t.point
 }
 
-// attempt is a Cell that is being tried.
+// attempt is the trial of a Cell.
 type attempt struct {
 	Cell
 
@@ -127,7 +127,7 @@ func (t *attempt) notef(key, format string, values ...any) {
 	t.point.Detail[key] = fmt.Sprintf(format, values...)
 }
 
-// run prepares the Scene with all replicas at work, and has it judged when the operation has ended.
+// run prepares the Scenario with all replicas at work, and judges it when the operation has ended.
 func (t *attempt) run(ctx context.Context) (err error) {
 	if t.fleet, err = t.suite.with(ctx, t.Terms); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// LimitMemory lets the process have no more address space than it has now and a MiB.
+// LimitMemory limits the address space of the process to its present size plus one MiB.
 func (m *Manager) LimitMemory() error {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", m.PID()))
 	if err != nil {
@@ -28,10 +28,10 @@ func (m *Manager) LimitMemory() error {
 	return m.limit(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+1<<20)
 }
 
-// LimitFiles lets the process write nothing to any file, as when the disk is full; Unlimit takes that back.
+// LimitFiles makes every write of the process to a file fail, as when the disk is full; Unlimit reverts that.
 func (m *Manager) LimitFiles() error { return m.limit(unix.RLIMIT_FSIZE, 0) }
 
-// Unlimit ends LimitFiles.
+// Unlimit reverts LimitFiles.
 func (m *Manager) Unlimit() error {
 	if !m.Running() {
 		return nil
@@ -50,10 +50,10 @@ func (m *Manager) limit(resource int, soft uint64) error {
 	return nil
 }
 
-// shiftVariable is how much a manager of Shifted is wrong about the time.
+// shiftVariable is the clock error of a manager from Shifted, in seconds.
 const shiftVariable = "FAULTS_CLOCK_SHIFT"
 
-// Shifted returns a replica whose clock is wrong by so much; it is built from this checkout with a changed package time, once.
+// Shifted returns a replica with that clock error; it is built once from this checkout with a changed package time.
 func (r *Rig) Shifted(ctx context.Context, by time.Duration) (*Manager, error) {
 	if r.shifted == nil {
 		program := filepath.Join(r.Dir, "manager-shifted")
@@ -70,7 +70,7 @@ func (r *Rig) Shifted(ctx context.Context, by time.Duration) (*Manager, error) {
 	return r.shifted, nil
 }
 
-// nowBody is how package time reads the clock; what is added reads the shift once.
+// nowHead is how package time reads the clock; the added code reads the shift once.
 const (
 	nowHead = "func Now() Time {\n"
 	shifter = `
@@ -96,7 +96,7 @@ func Now() Time { return trueNow().Add(Duration(faultShift) * Second) }
 `
 )
 
-// buildShifted builds a manager with a package time that is wrong. The monotonic clock continues as ever.
+// buildShifted builds a manager with a package time that is wrong. The monotonic clock is not changed.
 func buildShifted(ctx context.Context, dir, program string) error {
 	root, err := localcluster.Root()
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// logBytes bound what is written to disk, and tailLines what is kept at hand.
+	// logBytes bound what is written to disk, and tailLines what is kept in memory.
 	logBytes  = 64 << 20
 	tailLines = 400
 )
 
-// Log counts the lines that a manager writes, keeps the last ones, and writes them to a file until that is full.
+// Log counts the lines that a manager writes, keeps the last ones, and writes them to a file until it reaches its limit.
 type Log struct {
 	// Path of the file.
 	Path string
@@ -24,7 +24,7 @@ type Log struct {
 	lines   int
 	tail    []string
 	rest    []byte
-	dying   bool // what comes is the dump of all goroutines that Go makes of a program that it cannot continue with
+	dying   bool // the following lines are Go's dump of all goroutines after a fatal error
 }
 
 func newLog(path string) (*Log, error) {
@@ -32,7 +32,7 @@ func newLog(path string) (*Log, error) {
 	return &Log{Path: path, file: file}, err
 }
 
-// Write takes what a process writes. It never fails, so that a full disk here does not become the manager's.
+// Write accepts the output of a process. It never fails, so that a full disk here does not affect the manager.
 func (l *Log) Write(data []byte) (int, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -47,7 +47,7 @@ func (l *Log) Write(data []byte) (int, error) {
 			break
 		}
 		l.dying = l.dying || bytes.HasPrefix(line, []byte("fatal error: "))
-		if !l.dying || bytes.HasPrefix(line, []byte("{")) { // what others log stands in the middle of a dump
+		if !l.dying || bytes.HasPrefix(line, []byte("{")) { // log lines may occur inside a dump
 			l.lines++
 		}
 		if l.tail = append(l.tail, string(line)); len(l.tail) > tailLines {
@@ -58,21 +58,21 @@ func (l *Log) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// begin takes note of a new process.
+// begin notes the start of a new process.
 func (l *Log) begin() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.dying = false
 }
 
-// Lines returns how many there were, without what Go writes when a program runs out of memory: several for each goroutine.
+// Lines returns the number of lines, without Go's dump when a program runs out of memory: several for each goroutine.
 func (l *Log) Lines() int {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.lines
 }
 
-// Tail returns the last lines, at most as many.
+// Tail returns at most that many of the last lines.
 func (l *Log) Tail(most int) []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -17,19 +17,19 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
-// graceful is how long a manager may take to end when it is asked to; it gives itself 20 s.
+// graceful is how long a manager may take to end after SIGTERM; its own limit is 20 s.
 const graceful = 30 * time.Second
 
-// Manager is one replica: a process that can be started again and again. Its methods are not for several goroutines at once, but for Kill,
-// Log and those that only look.
+// Manager is one replica: a process that can be started repeatedly. Only Kill, Log and the methods that only read may be called by several
+// goroutines at once.
 type Manager struct {
-	// Name tells replicas apart.
+	// Name distinguishes replicas.
 	Name string
-	// Log is what it wrote, over all its lives.
+	// Log is its output, over all its processes.
 	Log *Log
-	// ContentDir keeps what it fetched, over all its lives.
+	// ContentDir holds the content that it fetched, over all its processes.
 	ContentDir string
-	// Token is what it shows to the hub's proxy, and no other replica does.
+	// Token is its token for the hub's proxy, which no other replica uses.
 	Token string
 
 	program   string
@@ -47,7 +47,7 @@ type life struct {
 	err     error // read it after ended
 }
 
-// NewManager returns one more replica, not started; arguments come after those of the rig.
+// NewManager returns one more replica, not started; arguments are appended to those of the rig.
 func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 	name := fmt.Sprintf("manager-%d", r.replicas.Add(1))
 	token, err := r.Hub.Proxy.Grant(r.Hub.Config)
@@ -76,7 +76,7 @@ func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 	return m, nil
 }
 
-// arguments are short back-offs, for a point is to take seconds, and limits that do not slow down what is tested.
+// arguments returns short back-offs, because a point should take seconds, and limits that do not slow down the tests.
 func (r *Rig) arguments(m *Manager) []string {
 	return []string{
 		"--oci-registry-host=http://" + r.Registry.Host, "--content-dir=" + m.ContentDir,
@@ -86,7 +86,7 @@ func (r *Rig) arguments(m *Manager) []string {
 	}
 }
 
-// FreeAddress returns one on loopback that no one listens on, for what a manager serves when it is asked to.
+// FreeAddress returns a free loopback address, for endpoints of a manager.
 func FreeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,7 +95,7 @@ func FreeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// ShortLease is for replicas that share the work: a dead one is replaced within seconds.
+// ShortLease returns flags for replicas that share the work: a dead one is replaced within seconds.
 func ShortLease() []string {
 	return []string{
 		"--leader-elect", "--leader-election-lease-duration=3s", "--leader-election-renew-deadline=2s", "--leader-election-retry-period=300ms",
@@ -116,10 +116,10 @@ func Build(ctx context.Context, program string) error {
 	return nil
 }
 
-// Arguments are what it is started with from now on, when they are given: they come after all others.
+// Arguments adds arguments for all later starts, after all others.
 func (m *Manager) Arguments(more ...string) { m.arguments = append(m.arguments, more...) }
 
-// Environment adds a variable, such as a limit of the Go runtime, to its next lives; an empty value takes it away.
+// Environment sets a variable, such as a limit of the Go runtime, for later starts; an empty value removes it.
 func (m *Manager) Environment(name, value string) {
 	var kept []string
 	for _, variable := range m.env {
@@ -132,7 +132,7 @@ func (m *Manager) Environment(name, value string) {
 	}
 }
 
-// Start starts it; it must not run.
+// Start starts the process, which must not run.
 func (m *Manager) Start() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -169,13 +169,13 @@ func (m *Manager) current() *life {
 	return m.life
 }
 
-// Running reports whether it lives, paused or not.
+// Running reports whether the process runs, paused or not.
 func (m *Manager) Running() bool {
 	now := m.current()
 	return now != nil && !now.over()
 }
 
-// Ended is closed when the present life ends; nil when it was never started.
+// Ended returns a channel that is closed when the present process ends; nil when it was never started.
 func (m *Manager) Ended() <-chan struct{} {
 	if now := m.current(); now != nil {
 		return now.ended
@@ -183,10 +183,10 @@ func (m *Manager) Ended() <-chan struct{} {
 	return nil
 }
 
-// Kill ends it by SIGKILL and returns when it is gone. One that does not run is fine.
+// Kill ends the process by SIGKILL and returns when it has ended. It does nothing when no process runs.
 func (m *Manager) Kill() error { return m.end(syscall.SIGKILL) }
 
-// Stop asks it to end, as kubelet does, and returns when it is gone. One that does not run is fine.
+// Stop ends the process by SIGTERM, as the kubelet does, and returns when it has ended. It does nothing when no process runs.
 func (m *Manager) Stop() error { return m.end(syscall.SIGTERM) }
 
 func (m *Manager) end(by syscall.Signal) error {
@@ -207,7 +207,7 @@ func (m *Manager) end(by syscall.Signal) error {
 	}
 }
 
-// Restart kills it if it runs, and starts it.
+// Restart kills the process if it runs, and starts it.
 func (m *Manager) Restart() error {
 	if err := m.Kill(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (m *Manager) Restart() error {
 	return m.Start()
 }
 
-// Pause stops all its threads at once, whatever they are at; Continue lets them continue.
+// Pause stops all its threads at once, in any state; Continue resumes them.
 func (m *Manager) Pause() error { return m.signal(syscall.SIGSTOP) }
 
 // Continue ends a Pause.
@@ -229,7 +229,7 @@ func (m *Manager) signal(s syscall.Signal) error {
 	return now.process.Signal(s)
 }
 
-// PID returns that of its present or last life, 0 when there was none.
+// PID returns the id of its present or last process, 0 when there was none.
 func (m *Manager) PID() int {
 	if now := m.current(); now != nil {
 		return now.process.Pid
@@ -237,7 +237,7 @@ func (m *Manager) PID() int {
 	return 0
 }
 
-// Memory returns how many bytes of memory it holds (resident set) and how many it ever held at once.
+// Memory returns its present memory in bytes (resident set) and the highest value so far.
 func (m *Manager) Memory() (now, peak int64, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.PID()))
 	if err != nil {

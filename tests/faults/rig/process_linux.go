@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// The kernel ends a child that asked for it when the thread ends that started it, so all are started by one thread that never ends.
+// The kernel ends a child with a parent-death signal when the thread that started it ends, so one thread that never ends starts all of
+// them.
 var (
 	keeper = make(chan func())
 	keep   sync.Once

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// launch starts a process in a group of its own; only Linux can end it with this one.
+// launch starts a process in its own group; only Linux can end it with this one.
 func launch(command *exec.Cmd) error {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return command.Start()

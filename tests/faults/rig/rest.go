@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// restFor is how long nothing is said until a manager counts as being at rest.
+	// restFor is how long a manager must be silent until it counts as being at rest.
 	restFor = 500 * time.Millisecond
-	// restWithin bounds the wait for it.
+	// restWithin bounds the wait for that.
 	restWithin = 30 * time.Second
-	// look is the pause between two looks.
+	// look is the polling interval.
 	look = 20 * time.Millisecond
 )
 
 var errRestless = errors.New("the manager does not come to rest")
 
-// Quiet waits until the manager says nothing to anyone, but for heartbeats and the watches that stand.
+// Quiet waits until the manager makes no calls, except for heartbeats and open watches.
 func (r *Rig) Quiet(ctx context.Context) error {
 	marks := r.Marks()
 	deadline := time.Now().Add(restWithin)
@@ -52,7 +52,7 @@ func (r *Rig) Marks() []uint64 {
 	return marks
 }
 
-// talked is how much was said, and how many calls are not answered yet.
+// talked is the number of calls, and how many of them have no response yet.
 type talked struct{ calls, open int }
 
 // recent is how many calls before the marks may still run.

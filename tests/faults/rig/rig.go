@@ -14,35 +14,35 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// Options says what to start.
+// Options configure a rig.
 type Options struct {
-	// Dir keeps the logs and what the manager fetched. Default: a temporary folder, which Stop deletes.
+	// Dir holds the logs and the manager's content. Default: a temporary folder, which Stop deletes.
 	Dir string
-	// Program is the manager. Default: what the variable FAULTS_MANAGER names, and else it is built from this checkout into Dir.
+	// Program is the manager. Default: the one that the variable FAULTS_MANAGER names, or one that is built from this checkout into Dir.
 	Program string
-	// Arguments come after the rig's own for every manager, and so overrule them.
+	// Arguments are appended to the rig's own for every manager, and so override them.
 	Arguments []string
 }
 
-// Server is a cluster and the proxy in front of it. Its Client goes past the proxy.
+// Server is a cluster and the proxy in front of it. Its Client bypasses the proxy.
 type Server struct {
 	*testkit.Cluster
 
-	// Proxy is the only way that the manager knows.
+	// Proxy is the manager's only access.
 	Proxy *proxy.Proxy
 }
 
-// Rig is what a fault run stands on.
+// Rig is the environment of a fault run.
 type Rig struct {
-	// Dir as in Options.
+	// Dir is that of Options.
 	Dir string
 	// Hub has our CRDs and namespace kcp-system.
 	Hub *Server
-	// Runtimes are two: where a Kyma under test lives, and one that has nothing to do with it.
+	// Runtimes are two: the one of the Kyma under test, and one that is not involved.
 	Runtimes []*Server
-	// Registry holds the components. Its Inject makes its faults.
+	// Registry holds the components. Its Inject injects faults.
 	Registry *localcluster.Registry
-	// Watch saw every status that was ever written to the hub.
+	// Watch has seen every status that was written to the hub.
 	Watch *testkit.Watch
 	// Manager is the first replica; it is not started yet.
 	Manager *Manager
@@ -54,7 +54,7 @@ type Rig struct {
 	pair     []*Manager
 	shifted  *Manager
 	ends     []func() error
-	// Bystander is set by the one who put something on the second runtime that no fault may touch.
+	// Bystander is the Kyma on the second runtime that no fault may affect.
 	Bystander string
 }
 
@@ -63,7 +63,7 @@ const (
 	programVariable = "FAULTS_MANAGER"
 )
 
-// Start starts everything but the manager. The context bounds the start, and the life of the proxies.
+// Start starts everything except the manager. The context bounds the start, and the life of the proxies.
 func Start(ctx context.Context, options Options) (*Rig, error) {
 	r := &Rig{options: options, Dir: options.Dir}
 	if err := r.prepare(ctx); err != nil {
@@ -131,7 +131,7 @@ func (r *Rig) serve(ctx context.Context, name string, cluster *testkit.Cluster) 
 // Servers returns the hub and the runtimes.
 func (r *Rig) Servers() []*Server { return append([]*Server{r.Hub}, r.Runtimes...) }
 
-// Replica returns the n-th, from 0, of several that share the work by short leases. It is made when it is requested the first time.
+// Replica returns the n-th, from 0, of several replicas that share the work by short leases. The first call creates it.
 func (r *Rig) Replica(n int) (*Manager, error) {
 	for len(r.pair) <= n {
 		replica, err := r.NewManager(ShortLease()...)
@@ -143,7 +143,7 @@ func (r *Rig) Replica(n int) (*Manager, error) {
 	return r.pair[n], nil
 }
 
-// ClearFaults takes every fault away: proxies and registry serve as if nothing had been.
+// ClearFaults removes every fault: proxies and registry serve normally.
 func (r *Rig) ClearFaults() {
 	for _, server := range r.Servers() {
 		server.Proxy.Reach(proxy.Open)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// startWorkloads says of every Deployment that it is available, as soon as it is written.
+// startWorkloads marks every Deployment as available as soon as it is written.
 func startWorkloads(cluster client.WithWatch) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -40,7 +40,7 @@ func followDeployments(ctx context.Context, cluster client.WithWatch) {
 	defer stream.Stop()
 	for event := range stream.ResultChan() {
 		if deployment, ok := event.Object.(*appsv1.Deployment); ok && deployment.Status.ObservedGeneration != deployment.Generation {
-			// One that changed meanwhile comes again.
+			// A Deployment that changed meanwhile comes again.
 			_ = cluster.Status().Update(ctx, available(deployment))
 		}
 	}

@@ -1,5 +1,5 @@
-// Command run is `make faults` and `make soak`: it kills, blinds and breaks a real manager at every point there is, and writes down how
-// each ended. It can be interrupted and continues where it was; -slice divides the points among machines, -sample draws some of them by
+// Command run is `make faults` and `make soak`: it kills, blinds and breaks a real manager at every possible point, and records how each
+// point ended. It can be interrupted and continues where it was; -slice divides the points among machines, -sample draws some of them by
 // seed.
 package main
 
@@ -115,8 +115,8 @@ func run(ctx context.Context, o options) error {
 	return newSession(book, o).run(ctx)
 }
 
-// rigOptions keep the logs beside the results, in a folder of this very run: what the manager is told lies there too, and several runs may
-// share the results.
+// rigOptions put the logs beside the results, in a folder for this run: the manager's files are there too, and several runs may share the
+// results.
 func (o options) rigOptions() rig.Options {
 	options := rig.Options{Dir: fmt.Sprintf("%s/logs/%d", o.dir, os.Getpid()), Program: o.program}
 	if o.profiles != "" {

@@ -16,7 +16,7 @@ const (
 	reportBegin = "<!-- results: written by go run ./tests/faults/run -report docs/reliability.md -->"
 	reportEnd   = "<!-- end of results -->"
 
-	// failureBytes of what was wrong are in the table; the point's file has all of it.
+	// failureBytes of a problem are in the table; the point's file has all of it.
 	failureBytes = 300
 )
 
@@ -32,7 +32,7 @@ func list(book *record.Book, o options) error {
 	return nil
 }
 
-// writeReport puts the tables between the markers of a page.
+// writeReport writes the tables between the markers of a page.
 func writeReport(book *record.Book, page string) error {
 	data, err := os.ReadFile(page)
 	if err != nil {
@@ -107,7 +107,7 @@ func summarise(points []record.Point) summary {
 	return row
 }
 
-// matrixTable has a row for each fault and a column for each operation: seconds until all was whole.
+// matrixTable has a row for each fault and a column for each operation: the seconds until everything was in order.
 func matrixTable(points []record.Point) string {
 	cells := map[string]record.Point{}
 	for _, point := range points {

@@ -50,14 +50,14 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
-// each runs one point, unless it passed before, and writes it down.
+// each runs one point, unless it passed before, and records it.
 func (s *session) each(ctx context.Context, suite, name string, try func() record.Point) error {
 	if ctx.Err() != nil || !s.options.again && s.book.Done(suite, name) {
 		return ctx.Err()
 	}
 	point := try()
 	if ctx.Err() != nil {
-		return ctx.Err() // what an interrupted point says means nothing
+		return ctx.Err() // the result of an interrupted point means nothing
 	}
 	point.Seed = s.options.choice.Seed
 	return s.keep(point)
@@ -115,7 +115,7 @@ func (s *session) views(ctx context.Context) error {
 	return nil
 }
 
-// replicas strikes the operations that it is meant for, unless others were requested.
+// replicas runs its default operations, unless others were requested.
 func (s *session) replicas(ctx context.Context) (err error) {
 	picked := s.options.operations
 	if len(picked) == len(operation.All()) {

@@ -1,11 +1,11 @@
-// Package soak answers one question: does anything grow, get stuck or go wrong when operations and faults follow each other for hours?
+// Package soak checks whether anything grows, gets stuck or goes wrong when operations and faults follow each other for hours.
 //
-// One manager process lives through random operations, each under a random fault or none, drawn by a seed. In five of six the names and
-// versions are some that were there before, as in a fleet: what is kept of versions grows with those that are new. What the process holds
-// is looked at after each operation, and what lives in it after a garbage collection sixteen times, with a heap profile; what counts is
-// the slope, not the height.
+// One manager process runs through random operations, each under a random fault or none, drawn by a seed. In five of six cases, names and
+// versions are reused, as in a fleet, because the data kept per version grows only with new ones. The memory of the process is measured
+// after each operation, and its live heap after a garbage collection sixteen times, with a heap profile; what counts is the slope, not the
+// height.
 //
-// What it refuses to do: faults that end the manager are left out, since memory that starts again has no slope.
+// Faults that end the manager are left out, since memory that starts again has no slope.
 package soak
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/trial"
 )
 
-// looks at what lives are so many in a soak: a collection is requested, which the manager would not do by itself then.
+// looks is how often the live heap is measured: each requests a collection, which the manager would not run by itself then.
 const looks = 16
 
-// scenes are how many names come again.
+// scenes is how many names are reused.
 const scenes = 24
 
 // Options of a soak.
@@ -34,7 +34,7 @@ type Options struct {
 	Duration time.Duration
 	// Profiles is the address of the manager's profiles, such as http://127.0.0.1:8084, and Dir the folder for those of its heap.
 	Profiles, Dir string
-	// Each is told every operation as it ends, and what the process holds then.
+	// Each receives every operation as it ends, and the memory of the process at that time.
 	Each func(record.Point, Sample)
 }
 
@@ -45,10 +45,10 @@ type Sample struct {
 	Bytes      int64
 }
 
-// Report is how a soak went.
+// Report is the result of a soak.
 type Report struct {
 	Points []record.Point
-	// Held is what the machine gave the process, after each operation; Live is what its objects took after a collection.
+	// Held is the memory of the process after each operation; Live is that of its objects after a collection.
 	Held, Live []Sample
 }
 
@@ -67,7 +67,7 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 			fresh = cell.Fault.Group == "artifact"
 		}
 		lab.Name = operation.NewID
-		if !fresh { // what is wrong with a version is seen only where no one has fetched it yet
+		if !fresh { // a problem with a version shows only before it was fetched
 			lab.Name = func() string { return ring[n%len(ring)] }
 		}
 		b.Name = fmt.Sprintf("%06d/%s/%s", n, deed.Name, b.Fault)
@@ -92,7 +92,7 @@ func Run(ctx context.Context, lab *trial.Lab, o Options) (Report, error) {
 	return report, nil
 }
 
-// names returns those of Scenes that come again.
+// names returns the names of Scenarios that are reused.
 func names() []string {
 	ring := make([]string, scenes)
 	for i := range ring {
@@ -101,8 +101,7 @@ func names() []string {
 	return ring
 }
 
-// look writes down what lives, and keeps the profile that says what it is. The newest profile less an old one, by
-// go tool pprof -diff_base, is what grew.
+// look records the live heap, and saves a profile of it. The newest profile less an old one, by go tool pprof -diff_base, shows the growth.
 func (r *Report) look(ctx context.Context, o Options, sample Sample) error {
 	memory, err := meter.Live(ctx, o.Profiles)
 	if err != nil {
@@ -126,7 +125,7 @@ func survivable(operations []operation.Operation) (cells []matrix.Cell) {
 	return cells
 }
 
-// survives reports whether a fault neither ends the manager nor lasts longer than the operation is worth.
+// survives reports whether a fault neither ends the manager nor takes too long for a soak.
 func survives(cell matrix.Cell) bool {
 	switch cell.Fault.Name {
 	case "hub is away", "hub lags", "hub's definition is older", "hub is slow", "runtime is slow":

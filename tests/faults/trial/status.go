@@ -9,7 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
-// statusOf returns what the Kyma's status says, as one reads it: state, reasons and messages.
+// statusOf returns the Kyma's status as text: state, reasons and messages.
 func statusOf(ctx context.Context, s *operation.Scenario) string {
 	kyma, err := s.Live(ctx)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package trial answers one question: what happens to an operation while something is broken, and after it is whole again?
+// Package trial runs an operation while something is broken, and checks the result after it is fixed.
 //
-// A trial prepares a Scene, breaks something, lets a user do the operation, looks at what the Kyma's status says meanwhile, fixes what
-// was broken, waits until all is as it would have been, and asks the oracle.
+// A trial prepares a Scenario, breaks something, runs the operation, watches the Kyma's status meanwhile, fixes the fault, waits until
+// everything is as it would have been, and consults the oracle.
 //
-// What it refuses to do: it does not know what can be broken (packages views and matrix), and never retries a trial that failed.
+// The package does not define faults (packages views and matrix do), and never retries a failed trial.
 package trial
 
 import (
@@ -22,50 +22,50 @@ import (
 )
 
 const (
-	// shortest is how long a fault lasts at least, and patience how long its cause may take to be told after that.
+	// shortest is the minimum duration of a fault, and patience how long after that its cause may take to be reported.
 	shortest = 1500 * time.Millisecond
-	// A call to a server that says nothing is given up after half a minute.
+	// A call to a server that does not respond is given up after half a minute.
 	patience = 45 * time.Second
-	// Converges is how long everything may take to be whole again, unless a Lab says otherwise.
+	// Converges is how long everything may take to recover, unless a Lab has another value.
 	Converges = 60 * time.Second
-	// look is the pause between two looks at a status.
+	// look is the polling interval for a status.
 	look = 50 * time.Millisecond
 )
 
-// Break is what is broken in one trial.
+// Break is the fault of one trial.
 type Break struct {
 	// Fault and Name of the trial; the Name is unique in its suite.
 	Fault, Name string
-	// Begin breaks it, before the operation, and returns what fixes it.
+	// Begin breaks it, before the operation, and returns a function that fixes it.
 	Begin func(context.Context, *operation.Scenario) (mend func(context.Context) error, err error)
-	// Cause are words of which the Kyma's status must have one while it is broken. None: nothing has to be told, such as when no one
-	// can write the status, or nothing is in the way.
+	// Cause are words of which the Kyma's status must contain one while it is broken. None means that no report is required, for instance
+	// because the status cannot be written, or nothing is blocked.
 	Cause []string
-	// Lasts is how long it is broken at least.
+	// Lasts is the minimum duration of the fault.
 	Lasts time.Duration
-	// Bounds are other ones than usual.
+	// Bounds replace the usual ones.
 	Bounds oracle.Bounds
 }
 
-// Lab runs trials on a rig, one after the other.
+// Lab runs trials on a rig, one after another.
 type Lab struct {
 	Rig      *rig.Rig
 	Watchdog *oracle.Watchdog
-	// Converges is how long everything may take to be whole again.
+	// Converges is how long everything may take to recover.
 	Converges time.Duration
-	// Name returns the ID of the next Scene; a new one, unless a user says otherwise.
+	// Name returns the ID of the next Scenario; by default a new one.
 	Name func() string
 
 	clean map[string]*Clean
 }
 
-// Clean is how an operation goes when nothing is broken.
+// Clean is the result of an operation without a fault.
 type Clean struct {
-	// State in the end.
+	// State at the end.
 	State oracle.State
-	// Events are how many the manager was told, by server and resource: "hub manifests".
+	// Events is how many events the manager received, by server and resource: "hub manifests".
 	Events map[string]int
-	// Writes are how many calls that change something it made, by server.
+	// Writes is how many calls it made that change something, by server.
 	Writes map[string]int
 }
 
@@ -82,7 +82,7 @@ func New(ctx context.Context, options rig.Options) (*Lab, error) {
 	return &Lab{Rig: r, Watchdog: watchdog, Converges: Converges, Name: operation.NewID, clean: map[string]*Clean{}}, nil
 }
 
-// Clean runs an operation without a fault, once.
+// Clean runs an operation without a fault once.
 func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) {
 	if known := l.clean[o.Name]; known != nil {
 		return known, nil
@@ -91,7 +91,7 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	if err != nil {
 		return nil, err
 	}
-	// What the preparation has for an echo is not the operation's.
+	// Echoes of the preparation do not belong to the operation.
 	if err := l.Rig.Quiet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the clean run of %s: %w", o.Name, err), s.Close(ctx))
 	}
@@ -103,7 +103,7 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	}
 	err = o.Run(ctx, s, l.Converges)
 	if err == nil {
-		err = l.Rig.Quiet(ctx) // what was requested is there; what the manager does after that belongs to the operation too
+		err = l.Rig.Quiet(ctx) // later work of the manager belongs to the operation too
 	}
 	if err != nil {
 		stop()
@@ -129,7 +129,7 @@ func (l *Lab) Clean(ctx context.Context, o operation.Operation) (*Clean, error) 
 	return clean, nil
 }
 
-// count counts the events that pass until it is stopped.
+// count counts the events until it is stopped.
 func (l *Lab) count(clean *Clean) (stop func()) {
 	var mutex sync.Mutex
 	var removes []func()
@@ -150,7 +150,7 @@ func (l *Lab) count(clean *Clean) (stop func()) {
 	}
 }
 
-// begin makes a Scene, brings it to where the operation begins, and sets the oracle on it.
+// begin creates a Scenario, brings it to the start of the operation, and starts the oracle on it.
 func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scenario, *oracle.Oracle, error) {
 	l.Rig.ClearFaults()
 	if !l.Rig.Manager.Running() {
@@ -169,7 +169,7 @@ func (l *Lab) begin(ctx context.Context, o operation.Operation) (*operation.Scen
 	return s, judge, nil
 }
 
-// Run returns one trial.
+// Run runs one trial.
 func (l *Lab) Run(ctx context.Context, suite string, o operation.Operation, b Break) record.Point {
 	began := time.Now()
 	point := record.Point{Suite: suite, Name: b.Name, Operation: o.Name, Fault: b.Fault, At: began.UTC().Truncate(time.Second)}
@@ -206,7 +206,7 @@ func (l *Lab) Run(ctx context.Context, suite string, o operation.Operation, b Br
 	return point
 }
 
-// during breaks, operates, looks, fixes, and waits until the operation is settled. It returns when it was fixed.
+// during breaks, operates, watches, fixes, and waits until the operation is settled. It returns the time of the fix.
 func (l *Lab) during(ctx context.Context, s *operation.Scenario, o operation.Operation, b Break, fail func(error)) time.Time {
 	lasts := max(shortest, b.Lasts)
 	mend, err := b.Begin(ctx, s)
@@ -234,7 +234,7 @@ func (l *Lab) during(ctx context.Context, s *operation.Scenario, o operation.Ope
 	return mended
 }
 
-// watch looks at the Kyma's status for as long as something is broken, until it names the cause.
+// watch reads the Kyma's status for as long as something is broken, until it names the cause.
 func (l *Lab) watch(ctx context.Context, s *operation.Scenario, b Break, lasts time.Duration) error {
 	began, told := time.Now(), len(b.Cause) == 0
 	last := ""

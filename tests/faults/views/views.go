@@ -1,11 +1,11 @@
-// Package views answers one question: at which moments can what the manager sees of a cluster be old, or have holes?
+// Package views determines the moments at which the manager's view of a cluster can be stale, or have gaps.
 //
-// A clean run of an operation tells how many events of which kind the manager was told, by the hub and by the runtime. At each of them its
-// view can be disturbed in five ways: it is restarted and told lists of before; a stretch of events is lost until everything is
-// listed again; the event is late; the stream ends; the stream ends and its place in history is forgotten.
+// A clean run of an operation shows how many events of which kind the manager received, from the hub and from the runtime. At each of them
+// its view can be disturbed in five ways: it is restarted and gets stale lists; a series of events is lost until everything is listed
+// again; the event is late; the stream ends; the stream ends and its resource version has expired.
 //
-// What it refuses to do: it never loses an event for good on a stream that continues, for no API server does; and it runs nothing (package
-// trial).
+// The package never loses an event for good on a stream that continues, because no API server does; and it runs nothing (package trial
+// does).
 package views
 
 import (
@@ -30,25 +30,25 @@ import (
 type Kind string
 
 const (
-	// Stale restarts the manager, and lists are of before the operation until the fault has ended; events wait as long.
+	// Stale restarts the manager, and lists are as of before the operation until the fault has ended; events wait as long.
 	Stale Kind = "stale"
-	// Gap loses events of the stream for a second, ends it, and makes the manager list again: what was between is never seen.
+	// Gap loses events of the stream for a second, ends it, and makes the manager list again: the lost events are never seen.
 	Gap Kind = "gap"
-	// Late holds the event for two seconds, and all behind it.
+	// Late delays the event, and all behind it, by two seconds.
 	Late Kind = "late"
 	// Cut ends the stream before the event.
 	Cut Kind = "cut"
-	// Gone ends the stream before the event, and its place is forgotten: 410.
+	// Gone ends the stream before the event, and its resource version has expired: 410.
 	Gone Kind = "gone"
 )
 
-// Kinds are all of them.
+// Kinds lists all kinds.
 var Kinds = []Kind{Stale, Gap, Late, Cut, Gone}
 
-// length is how long a view is disturbed.
+// length is the duration of the disturbance.
 const length = time.Second
 
-// Point is a moment and a way.
+// Point is a moment and a kind of disturbance.
 type Point struct {
 	Operation operation.Operation
 	Kind      Kind
@@ -62,7 +62,7 @@ func (p Point) Name() string {
 	return fmt.Sprintf("%s/%s/%s/%s/%d", p.Operation.Name, p.Kind, p.Server, p.Resource, p.N)
 }
 
-// Points returns all moments of an operation, in all ways.
+// Points returns all moments of an operation, with all kinds.
 func Points(o operation.Operation, clean *trial.Clean) []Point {
 	var points []Point
 	for _, stream := range slices.Sorted(maps.Keys(clean.Events)) {
@@ -113,8 +113,8 @@ type disturbance struct {
 	mutex    sync.Mutex
 	count    int
 	began    time.Time // when it struck
-	closed   bool      // the gap is
-	expired  bool      // the next watch of the stream is told 410
+	closed   bool      // the gap is closed
+	expired  bool      // the next watch of the stream gets 410
 	restart  sync.WaitGroup
 	restarts error
 }
@@ -159,7 +159,7 @@ func (d *disturbance) strike() proxy.Fate {
 	return proxy.Fate{Cut: true}
 }
 
-// serve answers lists as of before, and the first watch after a cut with 410.
+// serve answers lists as of before the operation, and the first watch after a cut with 410.
 func (d *disturbance) serve(next http.Handler) http.Handler {
 	stale := proxy.StaleLists(func(proxy.Call) string { return d.stale() })(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -191,7 +191,7 @@ func (d *disturbance) forget() bool {
 	return forget
 }
 
-// end lets everything continue. A stream with a hole is ended so that its place is forgotten, for that is what a hole is.
+// end lets everything continue. A stream with a gap is ended with an expired resource version, because that is what a gap means.
 func (d *disturbance) end(context.Context) error {
 	for _, remove := range d.removes {
 		remove()
@@ -213,7 +213,7 @@ func (d *disturbance) end(context.Context) error {
 	return d.restarts
 }
 
-// relist makes every client of a server list again: its watches end, and each resource's next one is told 410.
+// relist makes every client of a server list again: its watches end, and the next one for each resource gets 410.
 func relist(server *rig.Server) {
 	var mutex sync.Mutex
 	told := map[string]bool{}

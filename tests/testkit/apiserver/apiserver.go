@@ -1,8 +1,8 @@
-// Package apiserver answers one question: which real API server do the tests of a package share?
+// Package apiserver provides the real API server that the tests of a package share.
 //
-// The first test that asks starts it, so that the others run at once without it, and so that go test notices a changed
-// KUBEBUILDER_ASSETS, which it does not for what TestMain reads. Main ends it. What it refuses to do: no one looks after what is
-// created there, no workload runs; for that there is internal/devenv/localcluster.
+// The first test that needs it starts it, so that the others run without it, and so that go test notices a changed KUBEBUILDER_ASSETS,
+// which it does not for variables that TestMain reads. Main ends it. Objects that tests create are not cleaned up, and no workload runs;
+// use internal/devenv/localcluster for that.
 package apiserver
 
 import (
@@ -34,7 +34,7 @@ var (
 	prepared    []func(*envtest.Environment) error
 )
 
-// Start gives the way to the API server, starting it at the first call.
+// Start returns the access to the API server, which the first call starts.
 var Start = sync.OnceValues(func() (*rest.Config, error) {
 	// Test machines are small and shared.
 	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = 3*time.Minute, 2*time.Minute
@@ -53,10 +53,11 @@ var Start = sync.OnceValues(func() (*rest.Config, error) {
 	return environment.Start()
 })
 
-// Main runs the tests of a package, for its TestMain, and ends the API server after them. What prepares it is called when it starts.
+// Main runs the tests of a package, for its TestMain, and ends the API server after them. The prepare functions are called before it
+// starts.
 func Main(m *testing.M, prepare ...func(*envtest.Environment) error) {
 	prepared = prepare
-	logf.SetLogger(logr.Discard()) // else it prints a stack, which a failure is then searched among
+	logf.SetLogger(logr.Discard()) // otherwise controller-runtime prints a stack that hides failures
 	code := m.Run()
 	if environment.Config != nil {
 		if err := environment.Stop(); err != nil {
@@ -67,7 +68,7 @@ func Main(m *testing.M, prepare ...func(*envtest.Environment) error) {
 	os.Exit(code)
 }
 
-// Need skips a test where no one said where the programs of a control plane are; in CI that is a failure, since no one reads skips there.
+// Need skips a test when KUBEBUILDER_ASSETS is not set; in CI that is a failure, since skips go unnoticed there.
 func Need(t testing.TB) {
 	t.Helper()
 	switch {
@@ -79,7 +80,7 @@ func Need(t testing.TB) {
 	}
 }
 
-// Client returns a client of its own for each test: without a cache, without a rate limit, with our kinds.
+// Client returns a new client for a test: without a cache, without a rate limit, with our kinds.
 func Client(t testing.TB) client.WithWatch {
 	t.Helper()
 	config, err := Start()
@@ -101,8 +102,8 @@ func Client(t testing.TB) client.WithWatch {
 	return c
 }
 
-// Allowed waits until the API server lets a user do the first thing that a rule allows, in a namespace or, with "", everywhere: its
-// authorizer learns of roles and bindings a moment after they were written.
+// Allowed waits until the API server allows a user the first action of a rule, in a namespace or, with "", everywhere: its authorizer sees
+// roles and bindings a moment after they were written.
 func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -120,7 +121,7 @@ func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rba
 	}
 }
 
-// OurKinds prepares an API server that knows Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
+// OurKinds prepares an API server that serves Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
 func OurKinds(environment *envtest.Environment) error {
 	root, err := localcluster.Root()
 	if err != nil {

@@ -19,9 +19,9 @@ const (
 // Call is a kind of request. It is comparable, and so a key of Counts.
 type Call struct {
 	Verb string
-	// Resource is "secrets", "deployments.apps", "deployments.apps/status"; for a path that serves no resource the path: "/version".
+	// Resource is "secrets", "deployments.apps", "deployments.apps/status"; for a path that serves no resource, the path itself: "/version".
 	Resource string
-	// Agent is the user agent, which clients of a manager set to tell themselves apart.
+	// Agent is the user agent, by which the clients of a manager are distinguished.
 	Agent string
 }
 
@@ -30,7 +30,7 @@ func (c Call) Write() bool {
 	return c.Verb == Create || c.Verb == Update || c.Verb == Patch || c.Verb == Delete
 }
 
-// String is "create deployments.apps (agent)".
+// String returns "create deployments.apps (agent)".
 func (c Call) String() string {
 	text := c.Verb + " " + c.Resource
 	if c.Agent != "" {
@@ -39,7 +39,7 @@ func (c Call) String() string {
 	return text
 }
 
-// Of reads a request: verb from method, path and query; resource from the path.
+// Of returns the call of a request: the verb from method, path and query; the resource from the path.
 func Of(request *http.Request) Call {
 	resource, name, watched := target(request.URL.Path)
 	call := Call{Resource: resource, Agent: request.UserAgent()}
@@ -66,12 +66,12 @@ func Of(request *http.Request) Call {
 	return call
 }
 
-// target reads the path of a request. The API server's grammar, behind the prefix of a proxy if there is one:
+// target parses the path of a request, by the API server's grammar, after the prefix of a proxy if there is one:
 //
 //	/api/<version>/..., /apis/<group>/<version>/...
 //	... [watch/] [namespaces/<namespace>/] <resource> [/<name> [/<subresource>]]
 //
-// A Namespace is itself "namespaces/<name>", with the subresources status and finalize.
+// The path of a Namespace is "namespaces/<name>", with the subresources status and finalize.
 func target(path string) (resource, name string, watched bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	group := ""

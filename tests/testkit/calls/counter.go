@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Counter counts the calls of every transport that it wrapped. Its zero value is ready; it may be shared by clients.
+// Counter counts the calls of every transport that it wraps. Its zero value is ready to use; several clients may share it.
 type Counter struct {
 	mutex  sync.Mutex
 	counts Counts
@@ -16,14 +16,14 @@ func (c *Counter) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &transport{counter: c, next: next}
 }
 
-// Snapshot returns what was counted until now. It does not change afterwards.
+// Snapshot returns the counts so far. It does not change afterwards.
 func (c *Counter) Snapshot() Counts {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.counts.Diff(nil)
 }
 
-// Since returns what was counted after an earlier snapshot.
+// Since returns the counts after an earlier snapshot.
 func (c *Counter) Since(before Counts) Counts { return c.Snapshot().Diff(before) }
 
 func (c *Counter) add(call Call) {
@@ -40,11 +40,11 @@ type transport struct {
 	next    http.RoundTripper
 }
 
-// RoundTrip counts the request before it is sent: one that fails was a call as well.
+// RoundTrip counts the request before it is sent: a failed request is a call as well.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	t.counter.add(Of(request))
 	return t.next.RoundTrip(request)
 }
 
-// WrappedRoundTripper lets client-go find the transport inside.
+// WrappedRoundTripper gives client-go access to the inner transport.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Counts says how often each kind of call was made. A call that was never made has no key, so equal counts are equal maps.
+// Counts holds how often each kind of call was made. A call that was never made has no key, so equal counts are equal maps.
 type Counts map[Call]int
 
-// Diff returns what came on top of an earlier snapshot.
+// Diff returns the counts added since an earlier snapshot.
 func (c Counts) Diff(before Counts) Counts {
 	diff := Counts{}
 	for call, n := range c {
@@ -37,7 +37,7 @@ func (c Counts) Where(match func(Call) bool) Counts {
 	return kept
 }
 
-// Writes returns the calls that may change something, but for Events and Leases: these a manager writes for its own sake.
+// Writes returns the calls that may change something, except for Events and Leases, which a manager writes for its own purposes.
 func (c Counts) Writes() Counts {
 	return c.Where(func(call Call) bool {
 		switch call.Resource {
@@ -48,12 +48,12 @@ func (c Counts) Writes() Counts {
 	})
 }
 
-// Of keeps the calls of one user agent that contains the given text.
+// Of keeps the calls whose user agent contains the given text.
 func (c Counts) Of(agent string) Counts {
 	return c.Where(func(call Call) bool { return strings.Contains(call.Agent, agent) })
 }
 
-// Plain drops the user agents, for a test whose clients all are one.
+// Plain drops the user agents, for a test in which all clients count as one.
 func (c Counts) Plain() Counts {
 	plain := Counts{}
 	for call, n := range c {
@@ -63,7 +63,7 @@ func (c Counts) Plain() Counts {
 	return plain
 }
 
-// String lists the calls, one a line, sorted: what a test prints when it counted too many.
+// String lists the calls, one per line, sorted, for the message of a test that counted too many.
 func (c Counts) String() string {
 	lines := make([]string, 0, len(c))
 	for call, n := range c {
