@@ -53,7 +53,7 @@ func WayToInstall(w InstallInput) (way InstallMethod, why string) {
 	case w.Type == Community:
 		return Directly, "community modules are upgraded by hand: kyma upgrade " + w.Module
 	case w.WantsCommunity:
-		return NoWay, fmt.Sprintf("module %s is no community module: leave --community away", w.Module)
+		return NoWay, fmt.Sprintf("module %s is no community module: omit --community", w.Module)
 	case w.Direct && (w.WantsUnmanaged || !w.Kyma):
 		return Directly, ""
 	case w.WantsUnmanaged || !w.Kyma:
