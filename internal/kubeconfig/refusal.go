@@ -28,7 +28,7 @@ func Refuse(from egress.Class) func(network, address string, c syscall.RawConn) 
 		case class < from:
 			return nil
 		case class == egress.Loopback:
-			return fmt.Errorf("the address %s is not accepted for an API server: it is this very machine", target.Addr())
+			return fmt.Errorf("the address %s is not accepted for an API server: it is this machine itself", target.Addr())
 		default:
 			return fmt.Errorf("the address %s is not accepted for an API server: runtimes have no link-local, multicast or unspecified address, "+
 				"nor that of a cloud's metadata service", target.Addr())

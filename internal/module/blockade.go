@@ -197,10 +197,10 @@ func (b Blockade) Message() string {
 	}
 	for i := range b.Unseen[:min(len(b.Unseen), namedKinds)] {
 		kind := b.Unseen[i].Kind.GroupKind()
-		parts = append(parts, fmt.Sprintf("whether there are objects of kind %s could not be seen: %s", kind, b.Unseen[i].Problem))
+		parts = append(parts, fmt.Sprintf("objects of kind %s could not be listed: %s", kind, b.Unseen[i].Problem))
 	}
 	if more := len(b.Unseen) - namedKinds; more > 0 {
-		parts = append(parts, fmt.Sprintf("nor of %d more %s", more, english.PluralWord(more, "kind", "")))
+		parts = append(parts, fmt.Sprintf("nor could %d more %s", more, english.PluralWord(more, "kind", "")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -159,7 +159,7 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 		return refused
 	}
 	reason, message := report(manifest)
-	both := conclude(ruleError, "detail", refused.message+"; what is kept: "+message)
+	both := conclude(ruleError, "detail", refused.message+"; the kept version: "+message)
 	if refused.state == v1beta2.StateError {
 		both.reason = refused.reason
 	}

@@ -154,9 +154,9 @@ func TestOutcome_WhatIsKeptMayBeInErrorItself(t *testing.T) {
 		want entryWords
 	}{
 		{"a refusal that warns", []func(*Snapshot){broken},
-			entryWords{"Error", "ModuleError", saysDowngrade + "; what is kept: Deployment foo failed"}},
+			entryWords{"Error", "ModuleError", saysDowngrade + "; the kept version: Deployment foo failed"}},
 		{"a refusal that is an error", []func(*Snapshot){broken, ofChannel("rapid")}, entryWords{"Error", "ChannelNotFound",
-			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"; what is kept: Deployment foo failed`}},
+			`no version found for channel "rapid" in ModuleReleaseMeta "template-operator"; the kept version: Deployment foo failed`}},
 		{"it was not looked at", []func(*Snapshot){broken, theManifest(func(m *v1beta2.Manifest) { m.Generation++ })},
 			entryWords{"Warning", "Downgrade", saysDowngrade}},
 		{"it is put back", []func(*Snapshot){func(w *Snapshot) { w.Manifests = nil }}, entryWords{"Warning", "Downgrade", saysDowngrade}},
@@ -228,9 +228,9 @@ func TestOutcome_AWriteThatFailed(t *testing.T) {
 		{"another writer was faster with a deletion", []func(*Snapshot){installedAt("regular", v1), disabled}, Result{Reason: "ManifestPending"},
 			entryWords{"Deleting", "ModuleDeleting", "the module is being removed"}, v1},
 		{"a deletion is refused", []func(*Snapshot){installedAt("regular", v1), disabled}, Result{Reason: "Internal", Message: "boom"},
-			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
+			entryWords{"Error", "Internal", "an unexpected error occurred: boom"}, v1},
 		{"an unknown reason", []func(*Snapshot){installedAt("regular", v1)}, Result{Reason: "Odd", Message: "boom"},
-			entryWords{"Error", "Internal", "something unforeseen happened: boom"}, v1},
+			entryWords{"Error", "Internal", "an unexpected error occurred: boom"}, v1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := sampleWorld(test.edits...)

@@ -68,10 +68,10 @@ var refusals = []struct {
 		strings.ReplaceAll(saysMissing, v1, "3.0.0")},
 	{"the template is for another module", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.ModuleName = "other" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
-			`it says moduleName "other" and version "1.0.0"`},
+			`it has moduleName "other" and version "1.0.0"`},
 	{"the template is for another version", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Version = "1.0.1" })},
 		"Error", "TemplateInvalid", `ModuleTemplate "template-operator-1.0.0" is for another module or version: ` +
-			`it says moduleName "template-operator" and version "1.0.1"`},
+			`it has moduleName "template-operator" and version "1.0.1"`},
 	{"the template is mandatory", []func(*Snapshot){theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Spec.Mandatory = true })},
 		"Warning", "ModuleMandatory", `no templates were found: module "template-operator" is mandatory and cannot be enabled`},
 	{"the release selects Kymas and the operator does not list the module", []func(*Snapshot){selecting("region", "eu")},
@@ -97,14 +97,14 @@ var refusals = []struct {
 	{"the component is not signed", []func(*Snapshot){unreadable(v1, "SignatureMissing")}, "Error", "SignatureMissing",
 		`component ` + component + `:1.0.0 must be signed and is not: the registry says so`},
 	{"the component was changed after it was signed", []func(*Snapshot){unreadable(v1, "SignatureInvalid")}, "Error", "SignatureInvalid",
-		`the signature of component ` + component + `:1.0.0 does not fit it: the registry says so`},
+		`the signature does not match component ` + component + `:1.0.0: the registry says so`},
 	{"the message names the component once", []func(*Snapshot){isComponent(v1, Component{
 		Reason: "SignatureMissing", Message: "component " + component + ":1.0.0 has no signature named kyma-module-signature",
 	})}, "Error", "SignatureMissing", `component ` + component + `:1.0.0 must be signed and is not: it has no signature named kyma-module-signature`},
 	{"the component was signed by another user", []func(*Snapshot){unreadable(v1, "SignatureUntrusted")}, "Error", "SignatureUntrusted",
 		`the signature of component ` + component + `:1.0.0 is not by a trusted signer: the registry says so`},
 	{"reading the component fails with an unknown reason", []func(*Snapshot){unreadable(v1, "Nonsense")}, "Error", "Internal",
-		`something unforeseen happened: the registry says so`},
+		`an unexpected error occurred: the registry says so`},
 }
 
 const saysUseless = `module template not allowed: restricted module not allowed for this Kyma: the kymaSelector of the ModuleReleaseMeta is empty or invalid`

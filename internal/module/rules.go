@@ -101,7 +101,7 @@ var rules = [...]Rule{
 		Message: `Manifest "{manifest}" exists and does not belong to this module of this Kyma`,
 		Remedy:  "Delete or rename that Manifest if it is not needed, or give one of the two Kymas or components a shorter name."},
 	ruleInternal: {State: v1beta2.StateError, Reason: v1beta2.ReasonInternal,
-		Message: `something unforeseen happened: {detail}`,
+		Message: `an unexpected error occurred: {detail}`,
 		Remedy:  "Look at the operator's log, and report it."},
 	ruleComponentPending: {Kinds: []Kind{Waiting}, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonComponentPending,
 		Message: `component {component}:{version} is being read`,
@@ -113,7 +113,7 @@ var rules = [...]Rule{
 		Message: `the module is being removed`,
 		Remedy:  "Wait. If it lasts: the message names the cause, most often custom resources that still exist."},
 	ruleSucceeded: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
-		Message: `module {module} takes its place: the module is removed when what that one installs is known`,
+		Message: `module {module} replaces this module, which is removed once the objects of {module} are recorded`,
 		Remedy: "Wait. If it lasts: see what holds the other module, whose message says it; or take that one out of the spec, too, to have " +
 			"both removed."},
 	ruleKymaDeleting: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonDeleting,
@@ -190,7 +190,7 @@ var rules = [...]Rule{
 		Message: `component {component}:{version} must be signed and is not: {detail}`,
 		Remedy:  "Sign the component version, or correct the file of flag `--signatures-file` (docs/spec/signatures.md)."},
 	ruleSignatureInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureInvalid,
-		Message: `the signature of component {component}:{version} does not fit it: {detail}`,
+		Message: `the signature does not match component {component}:{version}: {detail}`,
 		Remedy: "Find out who changed the component version in the registry. If that was meant to be: " +
 			"publish a new version, and sign it with the digests of all its resources."},
 	ruleSignatureUntrusted: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonSignatureUntrusted,

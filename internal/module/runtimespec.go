@@ -33,7 +33,7 @@ var (
 // is decided.
 func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 	if len(spec.Modules) > maxModules {
-		return fmt.Errorf("spec.modules has %d entries, more than %d are not accepted: remove some", len(spec.Modules), maxModules)
+		return fmt.Errorf("spec.modules has %d entries, but at most %d are accepted: remove some", len(spec.Modules), maxModules)
 	}
 	if err := checkChannel("spec.channel", spec.Channel); err != nil {
 		return err
@@ -61,7 +61,7 @@ func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 // checkEntry checks one module. It accepts channel and version together: the module's verdict refuses that.
 func checkEntry(where string, entry *v1beta2.Module) error {
 	if len(entry.Name) > maxName || !namePattern.MatchString(entry.Name) {
-		return fmt.Errorf("%s.name %s is no name of a module: at most %d letters, digits and \"-._/\"", where, short(entry.Name), maxName)
+		return fmt.Errorf("%s.name %s is not a valid module name: at most %d letters, digits and \"-._/\"", where, short(entry.Name), maxName)
 	}
 	if entry.Channel != "" {
 		if err := checkChannel(where+".channel", entry.Channel); err != nil {
@@ -89,7 +89,7 @@ func checkEntry(where string, entry *v1beta2.Module) error {
 
 func checkChannel(where, channel string) error {
 	if len(channel) < 3 || len(channel) > maxWord || !channelPattern.MatchString(channel) {
-		return fmt.Errorf("%s %s is no channel: 3 to %d lower-case letters", where, short(channel), maxWord)
+		return fmt.Errorf("%s %s is not a valid channel: 3 to %d lower-case letters", where, short(channel), maxWord)
 	}
 	return nil
 }

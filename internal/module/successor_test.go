@@ -92,7 +92,7 @@ func TestSuccessor_ARenamedModuleIsRemovedOnlyWhenTheNewOneKnowsWhatBothHave(t *
 			at := slices.IndexFunc(told, func(m v1beta2.ModuleStatus) bool { return m.Name == operator })
 			want := "the module is being removed"
 			if test.held {
-				want = "module next takes its place: the module is removed when what that one installs is known"
+				want = "module next replaces this module, which is removed once the objects of next are recorded"
 			}
 			if told[at].Message != want || told[at].State != v1beta2.StateDeleting {
 				t.Errorf("told %s: %q, want %q", told[at].State, told[at].Message, want)

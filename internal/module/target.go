@@ -126,7 +126,7 @@ func templateAt(w Snapshot, module, version string) (*v1beta2.ModuleTemplate, *r
 	spec := &template.Spec
 	if cmp.Or(spec.ModuleName, module) != module || cmp.Or(spec.Version, version) != version {
 		return nil, refuse(ruleTemplateOther, "template", name, "detail",
-			fmt.Sprintf("it says moduleName %q and version %q", spec.ModuleName, spec.Version))
+			fmt.Sprintf("it has moduleName %q and version %q", spec.ModuleName, spec.Version))
 	}
 	return template, nil
 }

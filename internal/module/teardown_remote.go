@@ -99,14 +99,14 @@ func Held(left Leftovers) string { return joinParts(hangs(left)) }
 func hangs(left Leftovers) []string {
 	var parts []string
 	if len(left.Terminating) > 0 {
-		parts = append(parts, "what is being deleted in the runtime: "+first(left.Terminating))
+		parts = append(parts, "objects that are being deleted in the runtime: "+first(left.Terminating))
 	}
 	if !left.Gone && !left.Reachable {
 		part := "the runtime, which cannot be reached"
 		if left.Problem != "" {
 			part += " (" + left.Problem + ")"
 		}
-		parts = append(parts, part+"; delete its access Secret to leave behind what it holds")
+		parts = append(parts, part+"; delete its access Secret to leave its content behind")
 	}
 	return parts
 }

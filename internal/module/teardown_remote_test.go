@@ -30,16 +30,16 @@ func TestNextTeardownRemote(t *testing.T) {
 			StepDelete, "DeleteRuntimeKyma", "waiting for Manifests that are being deleted: m"},
 		{"objects that block the deletion in the runtime are named", []func(*Snapshot){told, going}, Leftovers{Reachable: true, PullSecret: true,
 			Terminating: []string{"Kyma kyma-system/default (held by finalizer x)", "b", "c", "d"}}, StepWait, "",
-			"waiting for Manifests that are being deleted: m; and for what is being deleted in the runtime: " +
+			"waiting for Manifests that are being deleted: m; and for objects that are being deleted in the runtime: " +
 				"Kyma kyma-system/default (held by finalizer x), b, c and 1 more"},
 		{"the pull Secret is deleted at the end", []func(*Snapshot){told}, Leftovers{Reachable: true, PullSecret: true}, StepRelease,
 			"DeletePullSecret Release", ""},
 		{"nothing was ever installed", nil, Leftovers{Reachable: true}, StepRelease, "Release", ""},
 		{"the runtime cannot be reached: the Manifests are deleted, the rest waits", []func(*Snapshot){living},
 			Leftovers{Kyma: true, KymaCRD: true, Problem: "connection refused"}, StepDelete, "HubStatus DeleteManifests",
-			"waiting for the runtime, which cannot be reached (connection refused); delete its access Secret to leave behind what it holds"},
+			"waiting for the runtime, which cannot be reached (connection refused); delete its access Secret to leave its content behind"},
 		{"the runtime cannot be reached and the hub has nothing left", []func(*Snapshot){told}, Leftovers{}, StepWait, "",
-			"waiting for the runtime, which cannot be reached; delete its access Secret to leave behind what it holds"},
+			"waiting for the runtime, which cannot be reached; delete its access Secret to leave its content behind"},
 		{"the Secret is gone: the runtime is left as it is", []func(*Snapshot){told},
 			Leftovers{Gone: true, Reachable: true, Kyma: true, KymaCRD: true, CatalogCRDs: true, PullSecret: true, Terminating: []string{"x"}},
 			StepRelease, "Release", ""},
@@ -78,9 +78,9 @@ func TestHeld(t *testing.T) {
 		{"nothing to wait for where nothing is left", Leftovers{Reachable: true}, ""},
 		{"nothing to wait for in a runtime that is left as it is", Leftovers{Gone: true, Problem: "no Secret"}, ""},
 		{"objects that are being deleted are named", Leftovers{Reachable: true, Terminating: []string{"a", "b"}},
-			"waiting for what is being deleted in the runtime: a, b"},
+			"waiting for objects that are being deleted in the runtime: a, b"},
 		{"an unreachable runtime is named, with the remedy", Leftovers{Problem: "refused"},
-			"waiting for the runtime, which cannot be reached (refused); delete its access Secret to leave behind what it holds"},
+			"waiting for the runtime, which cannot be reached (refused); delete its access Secret to leave its content behind"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := Held(tc.left); got != tc.want {

@@ -191,13 +191,13 @@ func (f *watched[T]) reload() error {
 
 // report stores an error and logs it once, however often it occurs.
 func (f *watched[T]) report(err error) {
-	err = fmt.Errorf("%s %s: %w; what it said before stays in force", f.what, f.path, err)
+	err = fmt.Errorf("%s %s: %w; the previous content stays in force", f.what, f.path, err)
 	f.mu.Lock()
 	again := f.err != nil && f.err.Error() == err.Error()
 	f.err = err
 	f.mu.Unlock()
 	if !again {
-		f.log.Error(err, "File is not understood", "what", f.what)
+		f.log.Error(err, "File cannot be used", "what", f.what)
 	}
 }
 

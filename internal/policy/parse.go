@@ -164,7 +164,7 @@ func checkMirrors(host string, written []string) ([]string, error) {
 	for _, mirror := range written {
 		normal, err := place(mirror)
 		if err != nil || strings.Contains(mirror, "://") {
-			return nil, fmt.Errorf("mirror %q is none: write host[:port] or host[:port]/path, without scheme; "+
+			return nil, fmt.Errorf("mirror %q is not valid: write host[:port] or host[:port]/path, without scheme; "+
 				"an entry of its own says that it speaks plain HTTP", mirror)
 		}
 		if seen[normal] {
@@ -213,7 +213,7 @@ func checkCertificates(where string, data []byte) error {
 		var block *pem.Block
 		block, rest = pem.Decode(rest)
 		if block == nil {
-			return fmt.Errorf("%s is not PEM from its begin to its end", where)
+			return fmt.Errorf("%s contains text that is not PEM", where)
 		}
 		if block.Type != "CERTIFICATE" {
 			return fmt.Errorf("%s holds a %q: only certificates belong there", where, block.Type)

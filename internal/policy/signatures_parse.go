@@ -230,7 +230,7 @@ func signers(where string, data []byte, into *descriptor.Trust) error {
 	for rest := data; len(bytes.TrimSpace(rest)) > 0; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return fmt.Errorf("%s is not PEM from its begin to its end", where)
+			return fmt.Errorf("%s contains text that is not PEM", where)
 		}
 		switch {
 		case block.Type == "CERTIFICATE":

@@ -127,7 +127,7 @@ func TestSignatures_ASignaturesFileThatIsWrongSaysWhy(t *testing.T) {
 		"no requirement":                     {rule(map[string]any{"require": ""}), "off, audit or enforce"},
 		"no trusted signer":                  {rule(map[string]any{"publicKeys": nil}), "no signer is trusted"},
 		"an empty name":                      {rule(map[string]any{"names": []string{" "}}), "empty name"},
-		"text instead of a key":              {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] is not PEM"},
+		"text instead of a key":              {rule(map[string]any{"publicKeys": []string{"x"}}), "publicKeys[0] contains text that is not PEM"},
 		"an empty key":                       {rule(map[string]any{"publicKeys": []string{""}}), "publicKeys[0] is empty"},
 		"a certificate instead of a key":     {rule(map[string]any{"publicKeys": []string{certificate}}), "write it to certificates"},
 		"a key instead of a certificate":     {rule(map[string]any{"certificates": []string{key}}), "write it to publicKeys"},

@@ -143,9 +143,9 @@ type change struct {
 
 // The texts for the effects on modules.
 const (
-	orphaned = "no status of a Kyma names the module of this Manifest, which upstream calls orphaned: this manager takes it away, " +
-		"with all that it installed, unless its Kyma asks for it"
-	takenAway = "taken away by this manager"
+	orphaned = "no status of a Kyma names the module of this Manifest, which upstream calls orphaned: this manager deletes it with " +
+		"all its objects, unless its Kyma requests the module"
+	takenAway = "removed by this manager"
 	refused   = "refused by this manager"
 	kept      = "kept in the running version, and reported as an Error or a Warning by this manager"
 )

@@ -160,7 +160,7 @@ var ofModules = []finding{
 	{"a template of another module", func(t *testing.T, h *Hub) { set(t, &h.Templates.Items[0], "other", "spec", "moduleName") },
 		subjectModules, Differs, "(TemplateInvalid)", []string{"kcp-system/sample: template-operator"}},
 	{"a module that its Kyma may not have", func(t *testing.T, h *Hub) { label(t, &h.Templates.Items[0], "operator.kyma-project.io/beta", "true") },
-		subjectModules, Refused, "taken away by this manager (NotAllowed): module template not allowed: beta module",
+		subjectModules, Refused, "removed by this manager (NotAllowed): module template not allowed: beta module",
 		[]string{"kcp-system/sample: template-operator"}},
 	{"a restricted module without a selector", arg("--restricted-default-modules=template-operator"),
 		subjectModules, Differs, "(ModuleRestricted)", []string{"kcp-system/sample: template-operator"}},

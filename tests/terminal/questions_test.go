@@ -19,9 +19,9 @@ func TestQuestions_AQuestion(t *testing.T) {
 	}{
 		"y means yes":                        {[]string{"y", "Enter"}, 0, "changed", true},
 		"a whole word does, too":             {[]string{"YES", "Enter"}, 0, "changed", true},
-		"n means no":                         {[]string{"n", "Enter"}, 1, "you said no: nothing was changed", false},
-		"Enter alone means no":               {[]string{"Enter"}, 1, "you said no: nothing was changed", false},
-		"the end of input means no":          {[]string{"C-d"}, 1, "you said no: nothing was changed", false},
+		"n means no":                         {[]string{"n", "Enter"}, 1, "cancelled: nothing was changed", false},
+		"Enter alone means no":               {[]string{"Enter"}, 1, "cancelled: nothing was changed", false},
+		"the end of input means no":          {[]string{"C-d"}, 1, "cancelled: nothing was changed", false},
 		"Ctrl-C interrupts":                  {[]string{"C-c"}, 130, "Interrupted.", false},
 		"Ctrl-C interrupts half of a yes":    {[]string{"ye", "C-c"}, 130, "Interrupted.", false},
 		"what was corrected was never typed": {[]string{"n", "BSpace", "y", "Enter"}, 0, "changed", true},
@@ -59,15 +59,15 @@ func TestQuestions_ATypedConfirmation(t *testing.T) {
 		installed bool
 	}{
 		"the word goes on":             {"first", []string{"first", "Enter"}, 0, "enabled", true},
-		"yes is not the word":          {"second", []string{"yes", "Enter"}, 1, "you said no: nothing was changed", false},
-		"the half of it is not either": {"third", []string{"thi", "Enter"}, 1, "you said no: nothing was changed", false},
+		"yes is not the word":          {"second", []string{"yes", "Enter"}, 1, "cancelled: nothing was changed", false},
+		"the half of it is not either": {"third", []string{"thi", "Enter"}, 1, "cancelled: nothing was changed", false},
 		"Ctrl-C interrupts":            {"fourth", []string{"C-c"}, 130, "Interrupted.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t)
 			h.offers(c.module)
 			s := h.run("add", c.module, "--unmanaged", "--registry-plain-http", "--timeout", "1m")
-			s.await(fmt.Sprintf("Type %q to go on:", c.module))
+			s.await(fmt.Sprintf("Type %q to continue:", c.module))
 			s.press(c.keys...)
 			s.ends(c.code)
 			s.await(c.said)

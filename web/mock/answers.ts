@@ -323,7 +323,7 @@ function begin(world: World, deed: Deed): Reply {
         status: 202,
         body: world.begin(deed, `Delete ${deed.module}`, [
           ...(deed.cascade ? ['Delete 2 objects'] : []),
-          'Take it out of the Kyma',
+          'Remove it from the Kyma',
           'Wait until it is gone',
         ]),
       }

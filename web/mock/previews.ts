@@ -17,7 +17,7 @@ export function previewOf(world: World, deed: Deed): Preview {
   switch (deed.kind) {
     case 'add': {
       const there = deed.modules.find((m) => deed.direct && world.modules.some((have) => have.name === m.name && have.kyma))
-      if (there) return { ...plain, way: 'Refused', refused: `the Kyma has module ${there.name} already: take it out there first` }
+      if (there) return { ...plain, way: 'Refused', refused: `the Kyma has module ${there.name} already: remove it from the Kyma first` }
       const way = deed.direct ? 'DirectConfirmed' : deed.community ? 'Direct' : 'Kyma'
       const names = deed.modules.map((m) => m.name)
       return {

@@ -170,7 +170,7 @@ function past(text: string): Operation[] {
       message: 'one object could not be deleted: ScaledObject shop/orders is protected',
       steps: [
         { title: 'Delete 3 objects', state: 'Failed', message: 'ScaledObject shop/orders is protected' },
-        { title: 'Take keda out of the Kyma', state: 'Waiting' },
+        { title: 'Remove keda from Kyma kcp-system/shop-asia', state: 'Waiting' },
       ],
     }),
     of('old', { created: ago(2000) }),

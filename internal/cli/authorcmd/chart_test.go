@@ -48,7 +48,7 @@ func TestChart_AChartIsPublishedWithItsValues(t *testing.T) {
 		t.Errorf("the lifecycle manager is told\n%s", out)
 	}
 	write(t, "config.yaml", "configs: [{name: notes, overrides: colour=grey}]\n")
-	s.refused(64, "says values or targetNamespace, which resource config says, too", append(create, "--resource", "config=config.yaml")...)
+	s.refused(64, "and resource config set values or targetNamespace", append(create, "--resource", "config=config.yaml")...)
 }
 
 func TestChart_AConfigOfOnesOwnCountsForTheRender(t *testing.T) {

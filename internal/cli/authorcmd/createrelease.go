@@ -59,7 +59,7 @@ func (a *author) releaseBeside(ctx context.Context, template, module string) str
 		return file
 	}
 	own := filepath.Join(filepath.Dir(template), "release-"+module+".yaml")
-	a.console.Sayf("%s is of %s: the ModuleReleaseMeta of %s is kept in %s.", file, strings.Join(others.Has, ", "), module, own)
+	a.console.Sayf("%s belongs to %s: the ModuleReleaseMeta of %s is written to %s.", file, strings.Join(others.Has, ", "), module, own)
 	return own
 }
 

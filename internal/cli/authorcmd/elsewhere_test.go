@@ -86,7 +86,7 @@ func TestLogins(t *testing.T) {
 		flags            []string
 		want             string
 	}{
-		{"without a login the error explains how to log in", "", "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		{"without a login the error explains how to log in", "", "", nil, "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
 		{"a wrong password is one line", "", "", []string{"--username", "ada", "--password", "wrong"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		{"a wrong password on standard input is one line", "wrong\n", "", []string{"--username", "ada", "--password-stdin"}, "registry HOST refuses user ada: the user or the password is wrong"},
 		{"a wrong password of docker's names its file", "", docker("ada", "old"), nil, "registry HOST refuses the login from config.json: run docker login HOST, or give --username and --password-stdin"},
@@ -140,7 +140,7 @@ func TestElsewhere_HowRegistriesAreSpokenTo(t *testing.T) {
 		want string
 	}{
 		{"an unknown certificate is refused, and --ca-file is named", append(push(secure), ada...), 1, "--ca-file"},
-		{"http is not spoken unasked", push(plain), 1, "speaks http and not https"},
+		{"http is not spoken unasked", push(plain), 1, "uses http, not https"},
 		{"a file without certificates is refused", push(secure, "--ca-file", "notes/manifest.yaml"), 1, "holds no certificate"},
 		{"a missing registries file is refused", push(secure, "--registries-file", "none.yaml"), 4, "none.yaml"},
 	} {

@@ -141,7 +141,7 @@ func TestJourney_ASecondModuleInTheSameFolder(t *testing.T) {
 	first := read(t, "release.yaml")
 
 	create := []string{"module", "create", "other", "-r", address, "--no-git", "-o", "other.yaml"}
-	if _, said := s.ok(create...); !strings.Contains(said, "release.yaml is of notes: the ModuleReleaseMeta of other is kept in release-other.yaml.") {
+	if _, said := s.ok(create...); !strings.Contains(said, "release.yaml belongs to notes: the ModuleReleaseMeta of other is written to release-other.yaml.") {
 		t.Errorf("the second module: %q", said)
 	}
 	if read(t, "release.yaml") != first || !strings.Contains(read(t, "release-other.yaml"), "moduleName: other") {

@@ -48,7 +48,7 @@ func (f *From) File() (bool, error) {
 		return false, nil
 	}
 	if f.digest != "" || f.key != "" {
-		return true, console.Usage("--digest and --key are of catalogs that are fetched, and --from=%s is a file: leave them away", f.address)
+		return true, console.Usage("--digest and --key are of catalogs that are fetched, and --from=%s is a file: omit them", f.address)
 	}
 	return true, nil
 }

@@ -58,7 +58,7 @@ func TestSourcesThatChanged(t *testing.T) {
 	s.says(0, "catalog build --to www")
 	s.says(1, "catalog source test pinned"+near+in, "DigestMismatch", "it was changed")
 	s.says(0, "catalog source list"+in, "it was changed")
-	s.says(64, "catalog source test pinned --digest "+digest+in, "leave --digest")
+	s.says(64, "catalog source test pinned --digest "+digest+in, "omit --digest")
 }
 
 func TestSignedSources(t *testing.T) {

@@ -70,7 +70,7 @@ func (t *trying) run(ctx context.Context, arg string) error {
 		return t.tell(ctx, source, found, digest)
 	}
 	if t.digest != "" || t.key != "" {
-		return console.Usage("source %s is kept with its digest and key: leave --digest and --key away", arg)
+		return console.Usage("source %s is kept with its digest and key: omit --digest and --key", arg)
 	}
 	return t.kept(ctx, arg)
 }

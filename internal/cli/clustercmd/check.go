@@ -43,7 +43,7 @@ func (h *host) check() *cobra.Command {
 				return err
 			}
 			if upstream && (pre || timeout > 0) {
-				return console.Usage("--from-upstream looks once, at a hub where upstream's manager runs").With("leave out --pre and --wait")
+				return console.Usage("--from-upstream checks once, at a hub where upstream's manager runs").With("leave out --pre and --wait")
 			}
 			look := func() ([]managerinstall.Result, error) {
 				return h.inspect(command.Context(), flags.options, pre, timeout)
@@ -65,7 +65,7 @@ func (h *host) check() *cobra.Command {
 	flags.addFlags(command.Flags())
 	command.Flags().BoolVar(&pre, "pre", false, "check whether the lifecycle manager can be installed")
 	command.Flags().BoolVar(&upstream, "from-upstream", false, "report what would be different on a hub that upstream's manager runs on")
-	command.Flags().DurationVar(&timeout, "wait", 0, "how long to look again while something is not well")
+	command.Flags().DurationVar(&timeout, "wait", 0, "how long to repeat the checks until all succeed")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // errNo is the error for the answer no.
-var errNo = &Failure{Code: CodeError, Err: errors.New("you said no: nothing was changed")}
+var errNo = &Failure{Code: CodeError, Err: errors.New("cancelled: nothing was changed")}
 
 // Confirm asks a yes-or-no question and returns nil for yes. Without a terminal it returns a usage error that names --yes and deed, which
 // is what was to be done, such as "deleting notes".
@@ -40,7 +40,7 @@ func (c *Console) ConfirmTyped(ctx context.Context, deed, question, word, flags 
 	if !c.Asks {
 		return unasked(deed, flags)
 	}
-	answer, err := c.read(ctx, fmt.Sprintf("%s\nType %q to go on: ", question, word))
+	answer, err := c.read(ctx, fmt.Sprintf("%s\nType %q to continue: ", question, word))
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func (c *change) replace(
 	if text != "" && !force {
 		return "", (&console.Failure{
 			Code: console.CodeError,
-			Err:  fmt.Errorf("moduleTemplate %s/%s is there and is another one", there.Namespace, there.Name),
+			Err:  fmt.Errorf("moduleTemplate %s/%s already exists and differs", there.Namespace, there.Name),
 		}).With("--force replaces it")
 	}
 	options := []client.PatchOption{client.FieldOwner(kymaedit.FieldManager)}

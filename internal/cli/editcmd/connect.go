@@ -176,12 +176,12 @@ func (k *connecting) reach(ctx context.Context, hub client.Client, config *rest.
 	var namespace, own corev1.Namespace
 	if err := there.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &namespace); err != nil {
 		return (&console.Failure{
-			Code: console.CodeError, Err: fmt.Errorf("the cluster of %s at %s does not let us in: %w", k.runtime, config.Host, err),
+			Code: console.CodeError, Err: fmt.Errorf("the cluster of %s at %s cannot be accessed: %w", k.runtime, config.Host, err),
 		}).With("--check=false stores the kubeconfig anyway")
 	}
 	err = hub.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &own)
 	if err == nil && own.UID == namespace.UID {
-		return console.Usage("%s leads to the cluster that the Kyma lives in", k.runtime).
+		return console.Usage("%s leads to the Kyma's own cluster", k.runtime).
 			With("a Kyma for that is made by kyma kyma create --local")
 	}
 	return nil

@@ -94,7 +94,7 @@ func (d *deleting) valid(args []string) error {
 	}
 	for _, name := range args {
 		if wish, err := kymaedit.ParseWish(name); err != nil || wish.Name != name {
-			return console.Usage("%q is no name of a module", name)
+			return console.Usage("%q is not a module name", name)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func create(c *change) *cobra.Command {
 		Use:   "create NAME",
 		Short: "Create a Kyma",
 		Long: "Creates a Kyma in the namespace of --namespace, or in " + v1beta2.DefaultNamespace + ". Its modules go to the cluster\n" +
-			"that kyma kyma connect gives access to or, with --local, to the cluster that the Kyma lives in.",
+			"that kyma kyma connect gives access to or, with --local, to the Kyma's own cluster.",
 		Example: "  kyma kyma create demo --module notes --module beacon:fast\n" +
 			"  kyma kyma create here --local\n" +
 			"  kyma kyma create demo --dry-run=client -o yaml",
@@ -186,7 +186,7 @@ func (k *creating) write(ctx context.Context, s *session) (kymaedit.Action, erro
 		return "", err
 	}
 	if !alike(wanted, s.Kyma) {
-		return "", (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("kyma %s exists and is another one", s.Key())}).
+		return "", (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("kyma %s already exists and differs", s.Key())}).
 			With("kyma add and kyma kyma set-channel change it")
 	}
 	return kymaedit.Unchanged, nil

@@ -26,7 +26,7 @@ func TestCreateKyma(t *testing.T) {
 		{"kyma create demo --module nobody", "", "there is no module nobody", 4},
 		{"kyma create demo --module notes --module beacon:fast --local --beta --wait=false", "created", "", 0},
 		{"kyma create demo --module notes --module beacon:fast --local --beta --wait=false", "unchanged", "", 0},
-		{"kyma create demo --local --wait=false", "", "exists and is another one", 1},
+		{"kyma create demo --local --wait=false", "", "already exists and differs", 1},
 		{"kyma create away --module notes", "created", "kyma kyma connect away", 0},
 		{"kyma set-channel demo fast --wait=false", "changed", "", 0},
 		{"kyma set-channel demo fast --wait=false", "unchanged", "", 0},
@@ -68,14 +68,14 @@ func TestConnect(t *testing.T) {
 		code   int
 		said   string
 	}{
-		"a kubeconfig is stored":                        {nil, []string{"--check=false"}, 0, ""},
-		"the cluster that the Kyma lives in is refused": {nil, nil, 64, "leads to the cluster that the Kyma lives in"},
-		"a context that there is not":                   {nil, []string{"--runtime-context", "y"}, 64, "--runtime-context names one"},
+		"a kubeconfig is stored":            {nil, []string{"--check=false"}, 0, ""},
+		"the Kyma's own cluster is refused": {nil, nil, 64, "leads to the Kyma's own cluster"},
+		"a context that there is not":       {nil, []string{"--runtime-context", "y"}, 64, "--runtime-context names one"},
 		"a program is refused": {func(f *clientcmdapi.Config) {
 			f.AuthInfos["u"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{Command: "aws", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: "Never"}}
 		}, []string{"--check=false"}, 64, "runs a program"},
-		"a cluster that does not answer is refused":     {func(f *clientcmdapi.Config) { f.Clusters["c"].Server = "https://127.0.0.1:1" }, nil, 1, "does not let us in"},
-		"credentials that are not accepted are refused": {func(f *clientcmdapi.Config) { f.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "wrong"} }, nil, 1, "does not let us in"},
+		"a cluster that does not answer is refused":     {func(f *clientcmdapi.Config) { f.Clusters["c"].Server = "https://127.0.0.1:1" }, nil, 1, "cannot be accessed"},
+		"credentials that are not accepted are refused": {func(f *clientcmdapi.Config) { f.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "wrong"} }, nil, 1, "cannot be accessed"},
 		"http is refused": {func(f *clientcmdapi.Config) { f.Clusters["c"].Server = "http://127.0.0.1:1" }, []string{"--check=false"}, 64, "no https address"},
 	} {
 		t.Run(name, func(t *testing.T) {

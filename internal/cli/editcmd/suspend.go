@@ -70,8 +70,8 @@ func reconcile(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "reconcile [NAME...]",
 		Short: "Reconcile modules, or a whole Kyma, now",
-		Long: "What changes wakes the lifecycle manager by itself, also in the cluster of a module. This wakes it without a change, and waits\n" +
-			"for what comes of it. What failed a moment ago, such as a registry, is tried again at its own pace, within minutes.",
+		Long: "Changes trigger the lifecycle manager by themselves, also in the cluster of a module. This triggers it without a change, and\n" +
+			"waits for the result. What failed a moment ago, such as a registry, is tried again at its own pace, within minutes.",
 		Example: "  kyma reconcile notes\n  kyma reconcile --all --timeout 2m",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}

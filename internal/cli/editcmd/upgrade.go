@@ -157,7 +157,7 @@ func (u *upgrading) sort(ctx context.Context, args []string) (s *session, manage
 func (u *upgrading) one(s *session, kyma *v1beta2.Kyma, name string, goal kymaedit.ModuleRequest) (kymaedit.Change, error) {
 	entry := kymaedit.Entry(&kyma.Spec, name)
 	if entry == nil {
-		return kymaedit.Change{}, console.NotFound("Kyma %s has module %s no longer", s.Key(), name)
+		return kymaedit.Change{}, console.NotFound("Kyma %s no longer has module %s", s.Key(), name)
 	}
 	wish, changes, err := s.Goal(entry, &kyma.Spec, goal)
 	if err != nil || !changes {

@@ -56,9 +56,9 @@ func TestVersionsInWords(t *testing.T) {
 		want    string
 	}{
 		{modulestatus.Version{Desired: "1.0.0", Installed: "1.0.0"}, "1.0.0 installed"},
-		{modulestatus.Version{Desired: "1.1.0", Installed: "1.0.0"}, "1.0.0 installed, 1.1.0 asked for"},
+		{modulestatus.Version{Desired: "1.1.0", Installed: "1.0.0"}, "1.0.0 installed, 1.1.0 requested"},
 		{modulestatus.Version{Desired: "1.0.0", Installed: "1.0.0", Running: "0.9.0"}, "1.0.0 installed, operator at 0.9.0"},
-		{modulestatus.Version{Desired: "1.1.0"}, "1.1.0 asked for"},
+		{modulestatus.Version{Desired: "1.1.0"}, "1.1.0 requested"},
 	} {
 		if got := versions(c.version); got != c.want {
 			t.Errorf("%+v is told as %q, want %q", c.version, got, c.want)

@@ -77,7 +77,7 @@ func missing(in *modulestatus.Inputs, modules []modulestatus.Module, name string
 		if offers[i].Type == modulestatus.Community {
 			name += " --community"
 		}
-		return console.NotFound("module %s is neither enabled nor installed", offers[i].Name).With("kyma add %s gets it", name)
+		return console.NotFound("module %s is neither enabled nor installed", offers[i].Name).With("kyma add %s installs it", name)
 	}
 	var there []string
 	for i := range modules {
@@ -197,7 +197,7 @@ func versions(v modulestatus.Version) string {
 		parts = append(parts, "operator at "+v.Running)
 	}
 	if v.Desired != "" && v.Desired != v.Installed {
-		parts = append(parts, v.Desired+" asked for")
+		parts = append(parts, v.Desired+" requested")
 	}
 	if v.Outdated {
 		parts = append(parts, v.Available+" available")

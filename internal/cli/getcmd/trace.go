@@ -90,8 +90,8 @@ func (s *show) untraced(in *modulestatus.Inputs, asked modulestatus.TraceQuery) 
 		return fmt.Errorf("the owner of %s/%s is unknown: not everything could be read", asked.Kind, asked.Name)
 	}
 	if asked.Object == nil {
-		return console.NotFound("there is no %s/%s that a module has, here or in a runtime", asked.Kind, asked.Name).
-			With("set its namespace by --namespace")
+		return console.NotFound("no module has %s/%s, here or in a runtime", asked.Kind, asked.Name).
+			With("set its namespace with --namespace")
 	}
 	return console.NotFound("%s/%s belongs to no module", asked.Kind, asked.Name)
 }

@@ -21,7 +21,7 @@ func Again(before Source, kept []Source, keptOnly bool) (Source, error) {
 	before.Name = cmp.Or(before.Name, "unnamed")
 	before, err := before.Complete()
 	if err != nil {
-		return before, fmt.Errorf("what is recorded of the catalog that it came from makes no sense: %w", err)
+		return before, fmt.Errorf("the recorded catalog source is invalid: %w", err)
 	}
 	kept = slices.Clone(kept)
 	slices.SortStableFunc(kept, func(a, b Source) int { return cmp.Compare(worth(b), worth(a)) })

@@ -44,8 +44,8 @@ func TestAgain(t *testing.T) {
 		"without a digest or a key any more": {
 			before: Source{Name: "ours", URL: here, Digest: digest}, kept: []Source{{Name: "ours", URL: here}}, refused: "asks for neither",
 		},
-		"an invalid address is not queried": {before: Source{URL: "http://example.com/x"}, refused: "makes no sense"},
-		"a key that is none":                {before: Source{URL: here, Key: "none"}, refused: "makes no sense"},
+		"an invalid address is not queried": {before: Source{URL: "http://example.com/x"}, refused: "recorded catalog source is invalid"},
+		"a key that is none":                {before: Source{URL: here, Key: "none"}, refused: "recorded catalog source is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Again(c.before, c.kept, c.keptOnly)

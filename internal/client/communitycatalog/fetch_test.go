@@ -133,7 +133,7 @@ func TestFetch_WhatTheWebServesWrongly(t *testing.T) {
 		"an answer that breaks off":          {"/half", "", content.ReasonRegistryUnreachable, "broke off"},
 		"an endless response":                {"/endless", "", content.ReasonContentTooLarge, "more than"},
 		"a compressed response":              {"/gzip", "", content.ReasonContentInvalid, "UTF-8"},
-		"a redirect loop":                    {"/around", "", content.ReasonSourceInvalid, "more than 5 times"},
+		"a redirect loop":                    {"/around", "", content.ReasonSourceInvalid, "too many redirects: more than 5"},
 		"a redirect to nothing":              {"/lost", "", content.ReasonContentNotFound, "404"},
 		"a redirect without encryption":      {"/plain", "", content.ReasonSourceInvalid, "without encryption"},
 		"a redirect to a file":               {"/file", "", content.ReasonSourceInvalid, "without encryption"},

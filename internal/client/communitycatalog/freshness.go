@@ -127,8 +127,8 @@ func (f Freshness) judge(source Source, now time.Time) (warning string, err erro
 	}
 	switch missing := f.missing(); {
 	case missing != "" && source.RequireFreshness:
-		return "", fail(WhyOutdated, "%s is signed, says no %s, and the source asks for both: nothing tells an old copy of it from the "+
-			"newest one. Ask who publishes it to build it by kyma catalog build --key", source.URL, missing)
+		return "", fail(WhyOutdated, "%s is signed but has no %s, and the source requires both: an old copy cannot be "+
+			"distinguished from the newest one. Ask who publishes it to build it by kyma catalog build --key", source.URL, missing)
 	case missing != "":
 		return source.URL + " is signed and says no " + missing + ": an old copy of it is not told from the newest one. " +
 			"kyma catalog build --key notes both", nil

@@ -34,7 +34,7 @@ func (l *linter) content(ctx context.Context, e *entry) {
 	field := fmt.Sprintf("spec.resources[%d].link", at)
 	data, err := l.options.Content(ctx, link)
 	if err != nil {
-		l.err(e, RuleContent, field, "leads nowhere: "+short(err.Error()), "correct it, or publish what it leads to")
+		l.err(e, RuleContent, field, "cannot be read: "+short(err.Error()), "correct it, or publish its target")
 		return
 	}
 	is := digestOf(data)

@@ -70,7 +70,7 @@ func Links(limits Limits) func(ctx context.Context, link string) ([]byte, error)
 func redirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
-		return invalid("it leads from one address to the next, more than %d times", maxRedirects)
+		return invalid("too many redirects: more than %d", maxRedirects)
 	case next.URL.Scheme != string(HTTPS):
 		return invalid("it leads to an address without encryption")
 	}

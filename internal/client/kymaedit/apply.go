@@ -69,7 +69,7 @@ func Apply(ctx context.Context, c client.Client, key client.ObjectKey, change fu
 			return result, err
 		}
 		if err := pause(ctx, backoff.Step()); err != nil {
-			return Result{}, fmt.Errorf("kyma %s was changed by others all the time: %w", key, err)
+			return Result{}, fmt.Errorf("kyma %s kept changing concurrently: %w", key, err)
 		}
 	}
 }

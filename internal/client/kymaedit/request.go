@@ -36,11 +36,11 @@ func ParseWish(text string) (ModuleRequest, error) {
 	} else if name, channel, named := strings.Cut(text, ":"); named {
 		wish.Name, wish.Channel = name, channel
 		if !IsChannel(channel) {
-			return ModuleRequest{}, fmt.Errorf("%q: %q is no channel: 3 to 32 lower-case letters", text, channel)
+			return ModuleRequest{}, fmt.Errorf("%q: %q is not a valid channel: use 3 to 32 lower-case letters", text, channel)
 		}
 	}
 	if len(wish.Name) > 253 || !namePattern.MatchString(wish.Name) {
-		return ModuleRequest{}, fmt.Errorf("%q is no name of a module: write NAME, NAME@VERSION or NAME:CHANNEL", text)
+		return ModuleRequest{}, fmt.Errorf("%q is not a valid module name: write NAME, NAME@VERSION or NAME:CHANNEL", text)
 	}
 	return wish, nil
 }

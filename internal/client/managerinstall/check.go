@@ -142,7 +142,7 @@ func (i Inspection) rights(ctx context.Context) Result {
 			asked[attributes] = true
 			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
 			if err := i.Client.Create(ctx, review); err != nil {
-				return r.bad(Failed, "cannot be requested: %v", err)
+				return r.bad(Failed, "cannot be checked: %v", err)
 			}
 			if !review.Status.Allowed {
 				denied = append(denied, verb+" "+plural.GroupResource().String())
@@ -153,7 +153,7 @@ func (i Inspection) rights(ctx context.Context) Result {
 		slices.Sort(denied)
 		return r.bad(Failed, "you may not %s: ask an administrator of the cluster", strings.Join(slices.Compact(denied), ", "))
 	}
-	return r.bad(Passed, "you may do all of %d things that an installation does", len(asked))
+	return r.bad(Passed, "you have all %d permissions that an installation requires", len(asked))
 }
 
 // definitions compares the cluster's definitions with ours.
@@ -187,7 +187,7 @@ func (i Inspection) definitions(ctx context.Context) (Result, []*apiextensionsv1
 	case len(missing) > 0 && i.Pre:
 		return r.bad(Warning, "some are there, and would be upgraded; missing: %s", strings.Join(missing, ", ")), found
 	case len(missing) > 0:
-		return r.bad(Failed, "missing: %s; %s puts them there", strings.Join(missing, ", "), i.brings()), found
+		return r.bad(Failed, "missing: %s; %s installs them", strings.Join(missing, ", "), i.brings()), found
 	}
 	return r.bad(Passed, "all %d are there, and established", len(found)), found
 }

@@ -77,7 +77,7 @@ func (o Options) Check() error {
 	}
 	if name, tag, digest := o.reference(); o.Version != "" && (tag != o.Version && tag != "" || digest != "") {
 		problems = append(problems, fmt.Errorf(
-			"image %s%s names another version than %s: leave one of the two out", name, cmp.Or(digest, ":"+tag), o.Version))
+			"image %s%s conflicts with version %s: specify only one of them", name, cmp.Or(digest, ":"+tag), o.Version))
 	}
 	for _, part := range o.Parts {
 		if !slices.Contains(Parts, part) {
@@ -128,7 +128,7 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 			err = object.UnmarshalJSON(data)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("what was built is no object: %w", err)
+			return nil, fmt.Errorf("the rendered output is not a Kubernetes object: %w", err)
 		}
 		objects = append(objects, object)
 	}

@@ -47,13 +47,13 @@ const (
 func WayToInstall(w InstallInput) (way InstallMethod, why string) {
 	switch {
 	case w.Type == Managed && (w.WantsUnmanaged || w.WantsCommunity || !w.Kyma):
-		return NoWay, fmt.Sprintf("the Kyma has module %s already: take it out there first (kyma delete %s)", w.Module, w.Module)
+		return NoWay, fmt.Sprintf("the Kyma has module %s already: remove it from the Kyma first (kyma delete %s)", w.Module, w.Module)
 	case w.Type == Community && !w.WantsCommunity:
 		return NoWay, fmt.Sprintf("module %s is a community module, without guarantees and automatic upgrades: use --community", w.Module)
 	case w.Type == Community:
 		return Directly, "community modules are upgraded by hand: kyma upgrade " + w.Module
 	case w.WantsCommunity:
-		return NoWay, fmt.Sprintf("module %s is no community module: leave --community away", w.Module)
+		return NoWay, fmt.Sprintf("module %s is no community module: omit --community", w.Module)
 	case w.Direct && (w.WantsUnmanaged || !w.Kyma):
 		return Directly, ""
 	case w.WantsUnmanaged || !w.Kyma:

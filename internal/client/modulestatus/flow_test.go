@@ -13,10 +13,10 @@ func TestWayToInstall(t *testing.T) {
 	}{
 		"a manageable module goes into the Kyma":       {InstallInput{Kyma: true, Type: Manageable}, ViaKyma, ""},
 		"what the Kyma has is edited there":            {InstallInput{Kyma: true, Type: Managed}, ViaKyma, ""},
-		"what the Kyma has is not installed beside it": {InstallInput{Kyma: true, Type: Managed, WantsUnmanaged: true}, NoWay, "take it out"},
-		"what the Kyma has is no community module":     {InstallInput{Kyma: true, Type: Managed, WantsCommunity: true}, NoWay, "take it out"},
+		"what the Kyma has is not installed beside it": {InstallInput{Kyma: true, Type: Managed, WantsUnmanaged: true}, NoWay, "remove it from"},
+		"what the Kyma has is no community module":     {InstallInput{Kyma: true, Type: Managed, WantsCommunity: true}, NoWay, "remove it from"},
 		"what a Kyma has is not installed directly where no one can edit it": {
-			InstallInput{Type: Managed}, NoWay, "take it out",
+			InstallInput{Type: Managed}, NoWay, "remove it from",
 		},
 		"a community module has to be asked for as one":                {InstallInput{Kyma: true, Type: Community}, NoWay, "--community"},
 		"a community module is installed directly":                     {InstallInput{Kyma: true, Type: Community, WantsCommunity: true}, Directly, ""},

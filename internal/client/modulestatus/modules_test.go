@@ -103,7 +103,7 @@ func TestManagedModules(t *testing.T) {
 			want{state: Warning, phase: NotInstalled, reason: v1beta2.ReasonReleaseNotFound},
 		},
 		"an invalid signature is an error": {
-			remoteKyma(stands(v1beta2.StateError, "1.0.0", "the signature of component x:1.0.0 does not fit it: digest")), nil,
+			remoteKyma(stands(v1beta2.StateError, "1.0.0", "the signature does not match component x:1.0.0: digest")), nil,
 			want{state: Error, phase: Failed, reason: v1beta2.ReasonSignatureInvalid},
 		},
 		"an error of the Manifest has the reason of the Manifest": {

@@ -124,7 +124,7 @@ func (r *reader) read(of resources) (Condition, *Ref) {
 		return Condition{Unknown, u.Reason(), u.Message()}, of.named
 	}
 	if !r.isListed(kind, "") {
-		return Condition{Unknown, WhyNotObserved, fmt.Sprintf("no %s was looked for", kind)}, of.named
+		return Condition{Unknown, WhyNotObserved, fmt.Sprintf("%s objects were not listed", kind)}, of.named
 	}
 	worst, ref := Condition{State: NotConfigured, Reason: WhyNoResource, Message: fmt.Sprintf("there is no %s", kind)}, of.named
 	for i, o := range r.objectsOf(kind) {

@@ -63,7 +63,7 @@ func (f *Fetcher) ask(ctx context.Context, method, link string) (*http.Response,
 		err = detail.Err // the outer error repeats the link
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for %s: %w", link, err)
+		return nil, fmt.Errorf("request %s: %w", link, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, errors.Join(fmt.Errorf("%s answers %s", link, response.Status), response.Body.Close())
@@ -82,7 +82,7 @@ func (f *Fetcher) client() *http.Client {
 			return errors.New("it leads to an address without https")
 		}
 		if len(via) > 5 {
-			return errors.New("it leads from one address to the next")
+			return errors.New("too many redirects")
 		}
 		return nil
 	}

@@ -34,7 +34,7 @@ func (r *reader) values(ctx context.Context, into *Source) error {
 // Configure installs the manifest by a resource config from outside of the module. The configuration must not set the same.
 func (s *Source) Configure(text []byte) error {
 	if s.Values != nil || s.Config.TargetNamespace != "" {
-		return fmt.Errorf("%s says values or targetNamespace, which resource %s says, too", s.Config.File, resourceConfig)
+		return fmt.Errorf("both %s and resource %s set values or targetNamespace", s.Config.File, resourceConfig)
 	}
 	layer, err := helm.ParseConfig(text)
 	if err != nil {

@@ -157,7 +157,7 @@ func TestValues_AResourceConfigOfOnesOwn(t *testing.T) {
 		t.Errorf("%+v %v", version.Resources, err)
 	}
 	for name, test := range map[string]struct{ more, layer, want string }{
-		"the configuration has values as well": {"targetNamespace: a\n", "configs: []", "says values or targetNamespace, which resource config says, too"},
+		"the configuration has values as well": {"targetNamespace: a\n", "configs: []", "and resource config set values or targetNamespace"},
 		"it cannot be read":                    {"", "configs: 1", "resource config: configs of the config layer is a number"},
 		"an override is no assignment":         {"", "configs: [{name: notes, overrides: a}]", "resource config: overrides for notes"},
 	} {

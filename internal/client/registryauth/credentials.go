@@ -109,7 +109,7 @@ func (l *credentialResolver) foreign(host string) bool {
 func dockerError(host, file string, err error) error {
 	const other = "or give --username and --password-stdin"
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
-		return fmt.Errorf("%s names the credential helper %s for %s, which is not installed: install it, take it out there, %s",
+		return fmt.Errorf("%s names the credential helper %s for %s, which is not installed: install it, remove it from that file, %s",
 			file, missing.Name, host, other)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -118,7 +118,7 @@ func dockerError(host, file string, err error) error {
 	if strings.Contains(err.Error(), "auth field") { // the entry in the file itself
 		return fmt.Errorf("the entry for %s in %s cannot be read: run docker login %s again, %s", host, file, host, other)
 	}
-	return fmt.Errorf("the credential helper that %s names for %s failed (%s): see to it, %s", file, host, oneLine(err.Error()), other)
+	return fmt.Errorf("the credential helper that %s names for %s failed (%s): fix it, %s", file, host, oneLine(err.Error()), other)
 }
 
 // docker returns a function that opens docker's config when it is first called.

@@ -66,12 +66,12 @@ func (o *Options) refusedText(status int, host string) string {
 	source := o.known.source(name)
 	switch {
 	case source == "" && o.known.withheld(name) != "":
-		return where + " wants a login, and the one in " + o.known.withheld(name) + " is not sent without TLS, where anyone on the network " +
+		return where + " requires a login, and the one in " + o.known.withheld(name) + " is not sent without TLS, where anyone on the network " +
 			"could read it: have the registry speak https, or give --username and --password-stdin"
 	case source == "" && o.known.foreign(name):
-		return where + " wants a login: run docker login" + host // flags apply only to the registries that the command names
+		return where + " requires a login: run docker login" + host // flags apply only to the registries that the command names
 	case source == "":
-		return where + " wants a login: give --username and --password-stdin, or run docker login" + host
+		return where + " requires a login: give --username and --password-stdin, or run docker login" + host
 	case status == http.StatusForbidden:
 		return where + " does not allow that with the login from " + source + ": ask for the right, or use another login"
 	case source == fromFlags && o.Username != "":
@@ -93,10 +93,11 @@ func unsuitable(err error, host string) string {
 	unknown, named := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return where + " speaks http and not https: where that is right, write http:// before it, use --plain-http, or name it " +
+		return where + " uses http, not https: if that is intended, write http:// before it, use --plain-http, or name it " +
 			"with plainHTTP in --registries-file"
 	case named && unknown.Cert != nil && unknown.Cert.Issuer.CommonName != "":
-		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: give that one's with --ca-file"
+		return where + " has a certificate of " + unknown.Cert.Issuer.CommonName + ", which is not trusted here: " +
+			"pass the issuer's certificate with --ca-file"
 	case named || strings.Contains(text, "certificate signed by unknown authority"):
 		return where + " has a certificate that no trusted authority signed: give the signer's with --ca-file"
 	}

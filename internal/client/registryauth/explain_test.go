@@ -43,8 +43,8 @@ func TestExplainKeepsToOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		`HEAD "https://images.example.com/v2/x/manifests/1": status code 401: unauthorized`:   "registry images.example.com wants a login: run docker login images.example.com",
-		`Get "https://reg.example.com/v2/x": http: server gave HTTP response to HTTPS client`: "registry reg.example.com speaks http and not https: where that is right, write http:// before it, use --plain-http",
+		`HEAD "https://images.example.com/v2/x/manifests/1": status code 401: unauthorized`:   "registry images.example.com requires a login: run docker login images.example.com",
+		`Get "https://reg.example.com/v2/x": http: server gave HTTP response to HTTPS client`: "registry reg.example.com uses http, not https: if that is intended, write http:// before it, use --plain-http",
 		`Get "https://reg.example.com/v2/x": x509: certificate signed by unknown authority`:   "give the signer's with --ca-file",
 		"unexpected status code 403 Forbidden":                                                "registry reg.example.com",
 	} {
@@ -53,10 +53,10 @@ func TestExplainKeepsToOneLine(t *testing.T) {
 		}
 	}
 	unknown := (&registryauth.Options{}).Explain(errors.New("401 Unauthorized"), "").Error()
-	if want := "the registry wants a login: give --username and --password-stdin, or run docker login"; unknown != want {
+	if want := "the registry requires a login: give --username and --password-stdin, or run docker login"; unknown != want {
 		t.Errorf("%q instead of %q", unknown, want)
 	}
-	if got := options.Explain(errors.New("failed: unexpected status: 401 Unauthorized"), "reg.example.com"); !strings.Contains(got.Error(), "reg.example.com wants a login") {
+	if got := options.Explain(errors.New("failed: unexpected status: 401 Unauthorized"), "reg.example.com"); !strings.Contains(got.Error(), "reg.example.com requires a login") {
 		t.Error(got)
 	}
 }

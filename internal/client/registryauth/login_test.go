@@ -124,10 +124,10 @@ func TestLOGIN_WhoIsLetIn(t *testing.T) {
 		"by flags, although docker has another login":      {`{"auths":{"HOST":{"username":"bob","password":"x"}}}`, "", []string{"--username=ada", "--password=secret"}, ""},
 		"by flags, although docker's helper is broken":     {`{"credsStore":"broken"}`, "", []string{"--username=ada", "--password=secret"}, ""},
 		"not with a wrong password":                        {empty, "", []string{"--username=ada", "--password=x"}, "registry HOST refuses user ada: the user or the password is wrong"},
-		"not without a login":                              {empty, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
-		"not with an empty entry":                          {`{"auths":{"HOST":{"auth":""}}}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
-		"not with an entry that has only a user":           {`{"auths":{"HOST":{"username":"ada"}}}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
-		"not when the helper has no entry":                 {`{"credsStore":"empty"}`, "", nil, "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		"not without a login":                              {empty, "", nil, "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
+		"not with an empty entry":                          {`{"auths":{"HOST":{"auth":""}}}`, "", nil, "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
+		"not with an entry that has only a user":           {`{"auths":{"HOST":{"username":"ada"}}}`, "", nil, "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
+		"not when the helper has no entry":                 {`{"credsStore":"empty"}`, "", nil, "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
 		"not with an outdated password in the config":      {`{"auths":{"HOST":{"username":"ada","password":"old"}}}`, "", nil, "registry HOST refuses the login from FILE: run docker login HOST, or give --username and --password-stdin"},
 		"not with insufficient permissions":                {empty, "", []string{"--username=eve", "--password=x"}, "registry HOST does not allow that with the login from the flags: ask for the right, or use another login"},
 		"not with a helper that is not installed":          {`{"credsStore":"nowhere"}`, "", nil, "docker-credential-nowhere"},
@@ -309,7 +309,7 @@ func TestModulesArePublishedWithALogin(t *testing.T) {
 		"by https with the password":        {true, "secret", ""},
 		"by http with another password":     {false, "x", "registry HOST refuses user ada: the user or the password is wrong"},
 		"by https with another password":    {true, "x", "registry HOST refuses user ada: the user or the password is wrong"},
-		"by https and with no login at all": {true, "", "registry HOST wants a login: give --username and --password-stdin, or run docker login HOST"},
+		"by https and with no login at all": {true, "", "registry HOST requires a login: give --username and --password-stdin, or run docker login HOST"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			host, server := serve(t, test.secure)

@@ -49,7 +49,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) { o.AddFlagsFor(flags, "") }
 
 // AddFlagsFor adds the flags with a prefix, such as "to-", for commands that use two registries. With a prefix, there are no old names.
 func (o *Options) AddFlagsFor(flags *pflag.FlagSet, prefix string) {
-	flags.StringVar(&o.Username, prefix+"username", o.Username, "user at the registry; without it, docker's config and helpers are asked")
+	flags.StringVar(&o.Username, prefix+"username", o.Username, "user at the registry; default: docker's config and credential helpers")
 	flags.StringVar(&o.Password, prefix+"password", o.Password,
 		"password at the registry (others can see it: prefer --"+prefix+"password-stdin)")
 	flags.BoolVar(&o.PasswordStdin, prefix+"password-stdin", o.PasswordStdin, "read the password or token from standard input")

@@ -77,7 +77,7 @@ func TestPlain_ALoginThatIsNotThereIsNotMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusal := &errcode.ErrorResponse{StatusCode: http.StatusUnauthorized, URL: &url.URL{Host: "registry.example.com"}}
-	if said := options.Explain(refusal, "").Error(); !strings.Contains(said, "wants a login") {
+	if said := options.Explain(refusal, "").Error(); !strings.Contains(said, "requires a login") {
 		t.Errorf("it is explained by %q", said)
 	}
 }

@@ -70,7 +70,7 @@ func judgeModule(ask Options, want Expectation, s seen) verdict {
 	case entry == nil && want.Gone:
 		return end(line, StateGone, "")
 	case entry == nil:
-		return open(line, "nothing is known of it yet")
+		return open(line, "it has no status yet")
 	case want.Gone:
 		return judgeLeaving(line, s, entry)
 	}
@@ -144,7 +144,7 @@ func judgeKyma(ask Options, s seen) []verdict {
 	case s.kyma == nil && ask.Gone:
 		return []verdict{end(line, StateGone, "")}
 	case s.kyma == nil:
-		return []verdict{end(line, v1beta2.StateError, "it is not there")}
+		return []verdict{end(line, v1beta2.StateError, "it does not exist")}
 	case !ask.Gone && !s.kyma.DeletionTimestamp.IsZero():
 		return []verdict{end(line, v1beta2.StateError, "it is being deleted")}
 	case module.KymaSuspended(s.kyma) && s.kyma.DeletionTimestamp.IsZero():

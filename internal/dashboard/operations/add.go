@@ -41,7 +41,7 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 			return made.refuse(err), nil
 		}
 		if entry := kymaedit.Entry(&s.Asked, wish.Name); entry != nil && !kymaedit.IsManaged(entry) {
-			made.warnings = append(made.warnings, fmt.Sprintf("%s is let go of: the lifecycle manager ignores it until it is "+
+			made.warnings = append(made.warnings, fmt.Sprintf("%s is not managed: the lifecycle manager ignores it until it is "+
 				"managed again", wish.Name))
 		}
 	}
@@ -80,7 +80,7 @@ func ofModule(template *v1beta2.ModuleTemplate, wanted Wanted) error {
 		return nil
 	}
 	if template == nil || template.Spec.Data == nil {
-		return refuse(WhyInvalid, "module %s has no custom resource in this version: leave field resource away", wanted.Name)
+		return refuse(WhyInvalid, "module %s has no custom resource in this version: omit field resource", wanted.Name)
 	}
 	sent, kind := wanted.Resource.GroupVersionKind().GroupKind(), template.Spec.Data.GroupVersionKind().GroupKind()
 	if sent != kind {
@@ -123,7 +123,7 @@ func (c *cluster) directly(ctx context.Context, name string) *modulestatus.Direc
 func inWords(why string) string {
 	for _, said := range []struct{ from, to string }{
 		{": use --community", ": add it as a community module"},
-		{": leave --community away", ": add it without saying so"},
+		{": omit --community", ": add it without saying so"},
 		{", or use --cascade:", ", or have them deleted with it:"},
 	} {
 		why = strings.ReplaceAll(why, said.from, said.to)

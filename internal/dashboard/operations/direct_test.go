@@ -171,7 +171,7 @@ func TestDirect_AManageableModuleOnPurpose(t *testing.T) {
 		t.Error("it is still installed")
 	}
 	b.succeeds(admin, Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: gadget}}})
-	b.refused(admin, Request{Kind: Add, Kyma: kyma, Direct: true, Confirmation: gadget, Modules: deed.Modules}, WhyRefused, "take it out there first")
+	b.refused(admin, Request{Kind: Add, Kyma: kyma, Direct: true, Confirmation: gadget, Modules: deed.Modules}, WhyRefused, "remove it from the Kyma first")
 	without := deed
 	without.Confirmation = gadget
 	if preview := b.previews(admin, without); !strings.Contains(preview.Refused, "is managed by the Kyma "+kyma) {

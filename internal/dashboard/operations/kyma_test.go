@@ -139,7 +139,7 @@ func TestKyma_WhatIsRefusedForAKyma(t *testing.T) {
 		"an unknown version lists candidates":        {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.notes, Version: "9.0.0"}}}, WhyNotFound, "1.2.0, 1.1.0, 1.0.0"},
 		"the Kyma's channel does not offer it":       {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: b.beacon}}}, WhyNotFound, "fast (0.1.0)"},
 		"a community module not requested as one":    {Request{Kind: Add, Kyma: kyma, Modules: []Wanted{{Name: community}}}, WhyRefused, "as a community module"},
-		"a module of the Kyma, installed directly":   {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "take it out there first"},
+		"a module of the Kyma, installed directly":   {Request{Kind: Add, Kyma: kyma, Direct: true, Modules: []Wanted{{Name: b.notes}}}, WhyRefused, "remove it from the Kyma first"},
 		"nor where no Kyma is named":                 {Request{Kind: Upgrade, Items: []Item{{Kyma: kyma, Module: b.notes, Version: "1.0.0"}}}, WhyRefused, "lower than 1.1.0"},
 		"a missing module cannot be released":        {Request{Kind: Unmanage, Kyma: kyma, Module: b.beacon}, WhyNotFound, "it has " + b.notes},
 		"a channel that does not offer all modules":  {Request{Kind: Channel, Kyma: b.kyma("other", v1beta2.Module{Name: b.beacon, Channel: "fast"}), Module: b.beacon}, WhyNotFound, "fast (0.1.0)"},

@@ -252,7 +252,7 @@ func (a Actor) ask(ctx context.Context, what authorizationv1.ResourceAttributes)
 		return a.May(ctx, what)
 	}
 	if a.Config == nil {
-		return false, errors.New("no user is asking")
+		return false, errors.New("there is no requesting user")
 	}
 	access, err := authorizationv1client.NewForConfig(a.Config)
 	if err != nil {

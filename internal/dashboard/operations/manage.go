@@ -38,7 +38,7 @@ func (p *planner) manage(ctx context.Context) (*plan, error) {
 	}
 	c := &change{hubContext: s, ask: waitfor.Options{Timeout: p.options.Patience}, edit: func(spec *v1beta2.KymaSpec) error {
 		if kymaedit.Entry(spec, name) == nil {
-			return refuse(WhyNotFound, "Kyma %s has module %s no longer", s.Key(), name)
+			return refuse(WhyNotFound, "Kyma %s no longer has module %s", s.Key(), name)
 		}
 		kymaedit.Manage(spec, name, managed, p.deed.Policy)
 		return nil

@@ -45,7 +45,7 @@ func (p *planner) readAvailable(ctx context.Context, at *place, source *communit
 	}
 	for _, unread := range in.Unread {
 		if unread.Kind == "ModuleTemplate" && source == nil {
-			return nil, refuse(WhyForbidden, "it cannot be seen which modules there are: %s", unread.Message())
+			return nil, refuse(WhyForbidden, "the available modules cannot be read: %s", unread.Message())
 		}
 	}
 	s := &available{at: at}
@@ -214,7 +214,7 @@ func (s *available) keep(ctx context.Context, template *v1beta2.ModuleTemplate, 
 		change, err := compared(ref, there.Spec, wanted)
 		if err == nil && change.Change != apply.ChangeUnchanged {
 			change.Change, change.Error = apply.ChangeRefused, "the cluster has another one of that name"
-			err = refuse(WhyRefused, "the cluster has another ModuleTemplate %s in namespace %s: delete that, or take another version",
+			err = refuse(WhyRefused, "the cluster has a different ModuleTemplate %s in namespace %s: delete that, or choose another version",
 				ref.Name, ref.Namespace)
 		}
 		return change, err

@@ -98,7 +98,7 @@ func (p *planner) removeEntry(ctx context.Context, s *hubContext) (*plan, error)
 	}, wants: func(*v1beta2.KymaSpec) []waitfor.Expectation {
 		return []waitfor.Expectation{{Module: name, Gone: true}}
 	}}
-	title := "Take " + name + " out of the Kyma " + p.deed.Kyma
+	title := "Remove " + name + " from Kyma " + p.deed.Kyma
 	made.steps = append(made.steps, change.steps(title, "Wait until the lifecycle manager has removed it")...)
 	return made, nil
 }
@@ -110,7 +110,7 @@ func (s *hubContext) aboutPolicy(name string) []string {
 	case entry == nil:
 		return nil
 	case !kymaedit.IsManaged(entry):
-		return []string{fmt.Sprintf("%s is let go of: all of its objects stay in the cluster", name)}
+		return []string{fmt.Sprintf("%s is not managed: all of its objects stay in the cluster", name)}
 	case entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore:
 		return []string{fmt.Sprintf("the policy of %s is Ignore: its custom resources are yours, and are not deleted with it", name)}
 	}
@@ -123,11 +123,11 @@ func (p *planner) decide(made *plan, leaving modulestatus.DeleteInput, found []B
 	next, why := modulestatus.NextToDelete(leaving)
 	made.way, made.why, made.blocking = string(next), inWords(why), found
 	if next == modulestatus.Blocked {
-		made.refused = blocked(found, "module %s cannot go: %s", leaving.Module, made.why)
+		made.refused = blocked(found, "module %s cannot be deleted: %s", leaving.Module, made.why)
 	}
 	if next == modulestatus.DeleteResources && p.start {
 		if left := notShown(found, p.deed.Previewed); len(left) > 0 {
-			made.refused = blocked(left, "module %s cannot go: these objects came after the preview: %s", leaving.Module, listed(left))
+			made.refused = blocked(left, "module %s cannot be deleted: these objects came after the preview: %s", leaving.Module, listed(left))
 		}
 	}
 }

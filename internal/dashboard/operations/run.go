@@ -37,8 +37,8 @@ func (e *Engine) launch(l *activeOperation, p *plan) {
 func (l *activeOperation) carry(ctx context.Context, p *plan, log logr.Logger) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil { // content of modules is untrusted: one that panics must not break the others
-			err = fmt.Errorf("the dashboard failed at it: %v", crash)
-			log.Error(err, "an operation broke", "id", l.op.ID, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the dashboard failed to carry out the operation: %v", crash)
+			log.Error(err, "an operation panicked", "id", l.op.ID, "stack", string(debug.Stack()))
 		}
 	}()
 	for i := range p.steps {

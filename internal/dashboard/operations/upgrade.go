@@ -34,7 +34,7 @@ func (p *planner) upgrade(ctx context.Context) (*plan, error) {
 			}
 			if s.Has(item.Module) {
 				if item.Namespace != "" {
-					return made.refuse(refuse(WhyInvalid, "module %s is the Kyma's: its template is beside the Kyma, leave field namespace away",
+					return made.refuse(refuse(WhyInvalid, "module %s is the Kyma's: its template is beside the Kyma, omit field namespace",
 						item.Module)), nil
 				}
 				items = append(items, item)

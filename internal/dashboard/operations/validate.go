@@ -37,7 +37,7 @@ func (d *Request) Validate() error {
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
-			return refuse(WhyInvalid, "field %s means nothing for kind %s: leave it away", field, d.Kind)
+			return refuse(WhyInvalid, "field %s means nothing for kind %s: omit it", field, d.Kind)
 		}
 	}
 	if err := d.validatePlaces(); err != nil {
@@ -190,7 +190,7 @@ func namespace(name string) error {
 
 func moduleName(name string) error {
 	if wish, err := kymaedit.ParseWish(name); err != nil || wish.Name != name {
-		return refuse(WhyInvalid, "%q is no name of a module", name)
+		return refuse(WhyInvalid, "%q is not a module name", name)
 	}
 	return nil
 }
@@ -198,10 +198,10 @@ func moduleName(name string) error {
 // target requires a channel or a version, at most one of them.
 func target(channel, version string) error {
 	if channel != "" && version != "" {
-		return refuse(WhyInvalid, "channel %s and version %s: which of the two?", channel, version)
+		return refuse(WhyInvalid, "channel %s and version %s: set either channel or version, not both", channel, version)
 	}
 	if channel != "" && !kymaedit.IsChannel(channel) {
-		return refuse(WhyInvalid, "%q is no channel: 3 to 32 lower-case letters", channel)
+		return refuse(WhyInvalid, "%q is not a channel: 3 to 32 lower-case letters", channel)
 	}
 	if version != "" {
 		if wish, err := kymaedit.ParseTarget(version); err != nil || wish.Version == "" {

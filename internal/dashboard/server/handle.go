@@ -73,7 +73,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		status = http.StatusInternalServerError
-		text = []byte(`{"error":{"reason":"` + WhyInternal + `","message":"the answer cannot be written: look at the server's version"}}`)
+		text = []byte(`{"error":{"reason":"` + WhyInternal + `","message":"the response cannot be encoded: check the server's version"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

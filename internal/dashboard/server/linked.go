@@ -80,7 +80,7 @@ func (s *Server) behind(ctx context.Context, link, digest string) ([]*unstructur
 		return nil, err
 	}
 	if digest != "" && resolved.Digest != digest {
-		return nil, errors.New("it is not what the template promises: its digest is another one")
+		return nil, errors.New("its digest differs from the one in the template")
 	}
 	tree, err := source.Fetch(ctx, resolved)
 	if err != nil {

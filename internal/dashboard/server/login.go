@@ -111,7 +111,7 @@ func (s *Server) admit(ctx context.Context, given credentials) (*User, time.Time
 	}
 	token := strings.TrimSpace(given.Token)
 	if token == "" || len(token) > mostToken || strings.ContainsAny(token, " \t\r\n") {
-		return nil, never, refused("this is no token: paste one, such as kubectl create token NAME prints")
+		return nil, never, refused("this is not a token: paste one, such as the output of kubectl create token NAME")
 	}
 	u, err := s.judge(ctx, token)
 	return u, expiryOf(token), err
@@ -171,7 +171,7 @@ func (s *Server) identify(ctx context.Context, config *rest.Config) (*User, erro
 	}
 	info := review.Status.UserInfo
 	if info.Username == "" || info.Username == "system:anonymous" {
-		return nil, apierrors.NewUnauthorized("nobody")
+		return nil, apierrors.NewUnauthorized("no user")
 	}
 	return newUser(info.Username, info.Groups, config, c), nil
 }

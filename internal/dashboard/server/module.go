@@ -179,7 +179,7 @@ func (*Server) leaving(_ context.Context, _ *User, o *one) flowStep {
 	l := modulestatus.DeleteInput{Module: o.module.Name, Managed: o.module.Kyma != "" && !o.module.Mandatory, Direct: o.module.Record != nil}
 	step, why := modulestatus.NextToDelete(l)
 	if o.module.Mandatory {
-		why = "mandatory modules come by themselves, and go with their release"
+		why = "mandatory modules are installed automatically and removed with their release"
 	}
 	return flowStep{step, why}
 }

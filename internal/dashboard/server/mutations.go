@@ -31,7 +31,7 @@ func actor(u *User) operations.Actor {
 // engine returns the engine that carries out operations.
 func (s *Server) engine() (*operations.Engine, error) {
 	if s.tasks == nil {
-		return nil, fail(http.StatusNotImplemented, WhyRefused, "this dashboard only shows: it was started without what changes something")
+		return nil, fail(http.StatusNotImplemented, WhyRefused, "this dashboard is read-only: it was started without an operations engine")
 	}
 	return s.tasks, nil
 }

@@ -109,7 +109,7 @@ func TestOffered_TheSchemaOfWhatAVersionWouldBring(t *testing.T) {
 		reason string
 	}{
 		"linked":               {fromLink, ""},
-		"broken-promise":       {"", "its digest is another one"},
+		"broken-promise":       {"", "its digest differs from"},
 		"unlinked":             {"", "does not know Lamp.example.com in version v1 yet; and ModuleTemplate lamps-1.0.0 has no link"},
 		"other-version":        {"", "does not define Lamp.example.com in version v2"},
 		"nothing-to-configure": {"", noResource},

@@ -183,7 +183,7 @@ func withoutAnswer(err error) string {
 	var unreachable *url.Error
 	switch {
 	case errors.As(err, &refused):
-		return "the provider does not give a token: " + clip(refused.ErrorCode, 100)
+		return "the provider issued no token: " + clip(refused.ErrorCode, 100)
 	case errors.As(err, &unreachable):
 		return "the provider does not answer: " + unreachable.Err.Error()
 	}

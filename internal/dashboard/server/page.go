@@ -56,7 +56,7 @@ func pageOf(query url.Values, keys ...string) (page, error) {
 	}
 	p.sort, p.down = strings.CutPrefix(query.Get("sort"), "-")
 	if p.sort != "" && !slices.Contains(keys, p.sort) {
-		return p, fail(http.StatusBadRequest, WhyInvalid, "sort is %q: give one of %s, with a dash before it for the reverse",
+		return p, fail(http.StatusBadRequest, WhyInvalid, "sort is %q: use one of %s; a leading dash reverses the order",
 			clip(p.sort, 20), strings.Join(keys, ", "))
 	}
 	return p, nil

@@ -15,7 +15,7 @@ type quietly struct{ to logr.Logger }
 func (q quietly) Write(line []byte) (int, error) {
 	text := strings.TrimSpace(string(line))
 	if strings.Contains(text, "panic serving") {
-		q.to.Info("a request made the server stumble", "trace", text)
+		q.to.Info("a request caused a panic", "trace", text)
 		return len(line), nil
 	}
 	q.to.V(1).Info("a connection failed", "message", clip(text, 200))

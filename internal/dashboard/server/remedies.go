@@ -21,7 +21,7 @@ func remedyOf(reason string) string {
 }
 
 var remedies = map[string]string{
-	v1beta2.ReasonPending:               "Wait. If it lasts: see whether the manager runs.",
+	v1beta2.ReasonPending:               "Wait. If it persists, check whether the manager is running.",
 	v1beta2.ReasonApplying:              "Wait. If it lasts: the message names the cause.",
 	v1beta2.ReasonWaitingForCRDs:        "Wait. If it lasts: check the conditions of the definition.",
 	v1beta2.ReasonWaitingForObjects:     "Look at the pods and events of the object that the message names.",
@@ -29,7 +29,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonWaitingForProbe:       "Look at the object that the message names, or correct spec.probes of the Manifest.",
 	v1beta2.ReasonRuntimeConnecting:     "Wait: the runtime is being contacted for the first time.",
 	v1beta2.ReasonObjectFailed:          "Check the object that the message names; fix the module, or choose another version.",
-	v1beta2.ReasonObjectRefused:         "Mend the module: the message repeats why the cluster refuses the object. The others were applied.",
+	v1beta2.ReasonObjectRefused:         "Fix the module: the message repeats why the cluster refuses the object. The others were applied.",
 	v1beta2.ReasonAdmissionDenied:       "Change the module, or the webhook or policy of the runtime that denies the object.",
 	v1beta2.ReasonQuotaExceeded:         "Raise the quota of the namespace, or free some of it.",
 	v1beta2.ReasonFieldImmutable:        "Delete the object, and it is recreated; or keep the field in the module.",
@@ -66,7 +66,7 @@ var remedies = map[string]string{
 		"everything.",
 	v1beta2.ReasonDeletionBlocked:     "Delete the custom resources that the message names, or the module with everything made with it.",
 	v1beta2.ReasonWaitingForDeletion:  "Wait. If it lasts: see why the owner of the finalizer in the message does not release the object.",
-	v1beta2.ReasonForeignFinalizers:   "Take the finalizers of others away from the Manifest, when they are not needed.",
+	v1beta2.ReasonForeignFinalizers:   "Remove other owners' finalizers from the Manifest if they are not needed.",
 	v1beta2.ReasonInventoryUnreadable: "Restore the Secret with the rest of the inventory: nothing is changed until then.",
 	v1beta2.ReasonReferenceMoved:      "Ask for another reference to follow it, and find out who moved it.",
 	v1beta2.ReasonModuleError:         "The message names the problem; the Manifest has more.",

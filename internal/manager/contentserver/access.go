@@ -136,7 +136,7 @@ func (d *authorizer) ask(ctx context.Context, token string, asked question) *pro
 		return cannotReview("token", err)
 	}
 	if !who.known {
-		return unauthenticated("the API server does not know this token: it may have expired, or be for another audience")
+		return unauthenticated("the API server does not accept this token: it may have expired, or be for another audience")
 	}
 	allowed, err := d.permits(ctx, who, asked)
 	if err != nil {

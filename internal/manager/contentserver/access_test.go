@@ -30,7 +30,7 @@ func TestAccess_WhoMayRead(t *testing.T) {
 		"no token":                               {code: 401, says: []string{"Authorization: Bearer"}},
 		"an empty token":                         {change: header("Authorization", "Bearer  "), code: 401, says: []string{"missing"}},
 		"a password":                             {change: header("Authorization", "Basic dXNlcjpwYXNz"), code: 401, says: []string{"missing"}},
-		"an unknown token":                       {token: "made-up", code: 401, says: []string{"does not know this token"}},
+		"an unknown token":                       {token: "made-up", code: 401, says: []string{"does not accept this token"}},
 		"a token with a changed signature":       {token: flip(f.token("reader")), code: 401},
 		"a token for another audience":           {token: f.token("reader", "somebody-else"), code: 401, says: []string{"audience"}},
 		"a token that is too long":               {token: strings.Repeat("x", maxToken+1), code: 401, says: []string{"longer"}},

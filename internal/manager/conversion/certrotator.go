@@ -95,7 +95,7 @@ func (k *certRotator) run(ctx context.Context) error {
 	for {
 		pause, err := k.pass(ctx)
 		if err != nil && ctx.Err() == nil {
-			k.Log.Error(err, "The certificate of the conversion webhook is not as it should be")
+			k.Log.Error(err, "The certificate of the conversion webhook could not be updated")
 			pause = retry
 		}
 		timer := time.NewTimer(max(0, min(pause, longest)))
@@ -213,7 +213,7 @@ func (k *certRotator) announce(
 			failures = append(failures, fmt.Errorf("write spec.conversion of the definition %s: %w", crd.Name, err))
 		default:
 			k.written[crd.Name] = k.Now()
-			k.Log.Info("Told the API server how to convert", "definition", crd.Name)
+			k.Log.Info("Updated spec.conversion of a definition", "definition", crd.Name)
 		}
 	}
 	return wait, errors.Join(failures...)
@@ -240,7 +240,7 @@ func (k *certRotator) keep(ctx context.Context, before *corev1.Secret, s *state)
 		_, err = client.Update(ctx, object, metav1.UpdateOptions{FieldManager: v1beta2.FieldManagerHub})
 	}
 	if err == nil {
-		k.Log.Info("Renewed what the conversion webhook identifies itself with", "until", s.current.leaf.NotAfter, "announced", s.next != nil)
+		k.Log.Info("Stored the certificate of the conversion webhook", "until", s.current.leaf.NotAfter, "announced", s.next != nil)
 	}
 	return err
 }

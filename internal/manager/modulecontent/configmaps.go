@@ -46,7 +46,7 @@ func (p configMapPlace) Open(ask SourceRequest) (content.Source, error) {
 			specs[i].Path = "manifests"
 		}
 		if specs[i].Name == "" || !fs.ValidPath(specs[i].Path) {
-			return nil, sourceInvalid("configMaps[%d] needs a name, and a path that leads nowhere else: no .. and no leading slash", i)
+			return nil, sourceInvalid("configMaps[%d] needs a name, and a relative path without ..", i)
 		}
 	}
 	return &configMaps{reader: p.reader, namespace: ask.Namespace, specs: specs, store: ask.Store}, nil

@@ -204,5 +204,5 @@ func (c *Contents) warn(m *v1beta2.Manifest, problem string) {
 		return
 	}
 	c.told.Add(key, problem)
-	c.Log.Info("A Manifest installs what is not signed as it should be", "manifest", key, "problem", problem)
+	c.Log.Info("A Manifest installs content that is not signed as required", "manifest", key, "problem", problem)
 }

@@ -56,7 +56,7 @@ func (d *described) judge(policy *descriptor.SignaturePolicy, now time.Time, log
 	if policy.Binds() {
 		made.verify(d.source, now)
 		if made.component.Warning != "" && (last == nil || last.component.Warning != made.component.Warning) {
-			log.Info("A component is not signed as it should be", "component", d.source.Name, "version", d.source.Version,
+			log.Info("A component is not signed as required", "component", d.source.Name, "version", d.source.Version,
 				"problem", made.component.Warning)
 		}
 	}

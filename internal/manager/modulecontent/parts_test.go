@@ -70,7 +70,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		"a git ref with a typo":           {manifestOf(`{"git":{"url":"https://git.example.com/a.git","ref":{"tga":"v1"}}}`), content.ReasonSourceInvalid, "tga"},
 		"a kustomization by url alone":    {manifestOf(`{"url":"https://git.example.com/a.git","type":"kustomize"}`), content.ReasonSourceInvalid, "version"},
 		"no ConfigMap":                    {manifestOf(`{"configMaps":[]}`), content.ReasonSourceInvalid, "0 entries"},
-		"a ConfigMap path that leads out": {manifestOf(`{"configMaps":[{"name":"a","path":"../b"}]}`), content.ReasonSourceInvalid, "no .."},
+		"a ConfigMap path that leads out": {manifestOf(`{"configMaps":[{"name":"a","path":"../b"}]}`), content.ReasonSourceInvalid, "a relative path without .."},
 		"two installations of one name":   {sameNames(manifestOf(`{`+layer+`}`, `{`+layer+`}`)), content.ReasonSourceInvalid, `"first" is taken`},
 		"a reserved name":                 {renamed(manifestOf(`{`+layer+`}`), PartCRDs), content.ReasonSourceInvalid, `"spec.crds" is taken`},
 	} {

@@ -231,7 +231,7 @@ func (r *reading) unused(parts []parsedSource) error {
 	}
 	for _, name := range r.config.Installs() {
 		if !slices.Contains(names, name) {
-			return valuesInvalid("%s speaks of an installation %q: there are only %s", PartConfig, name, strings.Join(slices.Compact(names), ", "))
+			return valuesInvalid("%s names an unknown installation %q; known are %s", PartConfig, name, strings.Join(slices.Compact(names), ", "))
 		}
 	}
 	return nil

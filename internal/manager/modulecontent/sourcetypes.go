@@ -212,7 +212,8 @@ func (httpPlace) Open(ask SourceRequest) (content.Source, error) {
 func parseURL(ask SourceRequest, text string, schemes ...string) (address *url.URL, plainHTTP bool, err error) {
 	address, err = url.Parse(text)
 	if err != nil || address.Host == "" || address.User != nil {
-		return nil, false, sourceInvalid("url %q is none: write scheme://host/path, with credentials in a Secret that credSecretSelector selects",
+		return nil, false, sourceInvalid(
+			"url %q is not valid: write scheme://host/path, with credentials in a Secret that credSecretSelector selects",
 			cmp.Or(shownURL(address), "(unreadable)"))
 	}
 	if !slices.Contains(schemes, address.Scheme) {

@@ -77,7 +77,8 @@ func bindClients(set *flag.FlagSet, c *Config) {
 	set.IntVar(&c.StreamsPerRuntime, "max-streams-per-runtime", c.StreamsPerRuntime,
 		"kinds that are watched in one runtime; the others are checked by the audit")
 	set.BoolVar(&c.StandardStreams, "standard-watch-streams", c.StandardStreams,
-		"watch runtimes through Go's own HTTP client, which takes three times the memory, should the manager's be at odds with a server")
+		"watch runtimes through Go's own HTTP client, which takes three times the memory, "+
+			"if the manager's own client does not work with a server")
 	set.DurationVar(&c.AuditInterval, "audit-interval", c.AuditInterval,
 		"pause between two audits: of all kinds in runtimes, watched or not, and of what tags and versions name by now")
 }

@@ -98,7 +98,7 @@ describe('deleting', () => {
     await waitFor(() => expect(button).toHaveProperty('disabled', false))
     expect(asked.filter((a) => a.path === '/api/v1/operations' && a.method === 'POST')).toEqual([])
     await user.click(button)
-    expect(await screen.findByText('Take it out of the Kyma')).toBeTruthy()
+    expect(await screen.findByText('Remove it from the Kyma')).toBeTruthy()
     const sent = asked.find((a) => a.path === '/api/v1/operations' && a.method === 'POST')?.body
     expect(sent).toMatchObject({
       kind: 'delete',

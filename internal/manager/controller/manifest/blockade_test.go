@@ -220,15 +220,15 @@ func TestBlockade_BlocksOnKindsThatCannotBeListed(t *testing.T) {
 	}{
 		"what may not be listed": {
 			[]string{"Sample", "Ink"}, apierrors.NewForbidden(inks, "", nil), nil,
-			v1beta2.ReasonDeletionBlocked, "whether there are objects of kind Ink.example.com could not be seen",
+			v1beta2.ReasonDeletionBlocked, "objects of kind Ink.example.com could not be listed",
 		},
 		"what cannot be listed": {
 			[]string{"Sample", "Ink"}, apierrors.NewMethodNotSupported(inks, "list"), nil,
-			v1beta2.ReasonDeletionBlocked, "Ink.example.com could not be seen",
+			v1beta2.ReasonDeletionBlocked, "Ink.example.com could not be listed",
 		},
 		"what is converted by a webhook that does not answer": {
 			[]string{"Sample", "Ink"}, apierrors.NewInternalError(context.DeadlineExceeded), nil,
-			v1beta2.ReasonDeletionBlocked, "Ink.example.com could not be seen",
+			v1beta2.ReasonDeletionBlocked, "Ink.example.com could not be listed",
 		},
 		"a runtime that does not know us": {
 			[]string{"Sample", "Ink"}, apierrors.NewUnauthorized("who"), nil, v1beta2.ReasonRuntimeUnauthorized, "",
