@@ -16,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -34,10 +35,10 @@ type call struct {
 	probes  []*health.Probe
 	record  *record
 
-	parts    []part                       // what CRDs and Sources declare
+	parts    []engine.Part                // what CRDs and Sources declare
 	desired  []*unstructured.Unstructured // the same, as it is applied
 	unplaced []*unstructured.Unstructured // the same, of kinds that are not served
-	order    order                        // of desired and unplaced
+	order    *engine.Arrangement          // of desired and unplaced
 	custom   []*unstructured.Unstructured // CustomResources as they are created
 	unserved map[inventory.ID]bool        // those of them of kinds that are not served
 	resolved []Resolved
@@ -60,7 +61,7 @@ func begin(inst Installation) (*call, error) {
 	c := &call{
 		inst: inst, cluster: inst.Cluster,
 		seen: map[inventory.ID]*unstructured.Unstructured{}, told: map[inventory.ID]ObjectReport{}, touched: map[inventory.ID]bool{},
-		passed: map[inventory.ID]ObjectReport{},
+		passed: map[inventory.ID]ObjectReport{}, order: &engine.Arrangement{},
 	}
 	if err := c.validate(); err != nil {
 		return c, err

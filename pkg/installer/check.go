@@ -107,7 +107,7 @@ func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, turn := range inventory.Batches(decision.Apply, c.order.stage) {
+	for _, turn := range c.order.Batches(decision.Apply) {
 		steps = append(steps, turn.Steps...)
 	}
 	for _, object := range c.unplaced {
@@ -138,7 +138,7 @@ func (c *call) newNamespaces(ctx context.Context) ([]inventory.Step, error) {
 	}
 	for _, namespace := range c.namespaces() {
 		id := inventory.IDOf(namespace)
-		if _, declared := c.order.at[id]; declared {
+		if c.order.Declares(id) {
 			continue
 		}
 		live, err := c.read(ctx, namespaceKind, id)
@@ -163,12 +163,12 @@ func (c *call) withUnchanged(found []apply.Difference, custom int) []apply.Diffe
 	known := map[inventory.ID]apply.Difference{}
 	var all []apply.Difference
 	for _, difference := range found[:custom] {
-		if _, declared := c.order.at[difference.ID]; !declared {
+		if !c.order.Declares(difference.ID) {
 			all = append(all, difference)
 		}
 		known[difference.ID] = difference
 	}
-	for _, object := range c.order.sorted(slices.Concat(c.desired, c.unplaced)) {
+	for _, object := range c.order.Sorted(slices.Concat(c.desired, c.unplaced)) {
 		id := inventory.IDOf(object)
 		if difference, ok := known[id]; ok {
 			all = append(all, difference)

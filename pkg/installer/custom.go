@@ -39,7 +39,7 @@ func (c *call) createCustom(ctx context.Context, objects []*unstructured.Unstruc
 	if len(objects) == 0 {
 		return nil, nil
 	}
-	if left := c.awaitEarlierParts(len(c.order.names)); left != nil {
+	if left := c.awaitEarlierParts(c.order.Parts()); left != nil {
 		return left, nil
 	}
 	for _, object := range objects {

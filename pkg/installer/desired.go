@@ -3,21 +3,16 @@ package installer
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
-
-// part is the CRDs, or one Source, as objects.
-type part struct {
-	name, namespace string
-	steps           [][]*unstructured.Unstructured
-}
 
 // renderDesired makes objects of everything that is declared, and makes them this installation's own: namespaces, transforms, labels, owner
 // mark.
@@ -25,7 +20,7 @@ func (c *call) renderDesired(ctx context.Context) error {
 	if err := c.validateContent(); err != nil {
 		return err
 	}
-	c.parts = []part{{name: "CRDs", steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
+	c.parts = []engine.Part{{Name: "CRDs", Steps: [][]*unstructured.Unstructured{c.inst.CRDs}}}
 	for i := range c.inst.Sources {
 		rendered, err := c.render(ctx, &c.inst.Sources[i])
 		if err != nil {
@@ -43,34 +38,34 @@ func (c *call) renderDesired(ctx context.Context) error {
 }
 
 // render fetches one Source and makes objects of it.
-func (c *call) render(ctx context.Context, source *Source) (part, error) {
+func (c *call) render(ctx context.Context, source *Source) (engine.Part, error) {
 	resolved, err := c.resolve(ctx, source)
 	if err != nil {
-		return part{}, err
+		return engine.Part{}, err
 	}
 	tree, err := source.Content.Fetch(ctx, resolved)
 	if err != nil {
-		return part{}, err
+		return engine.Part{}, err
 	}
 	renderer := source.Renderer
 	if renderer == nil {
 		renderer = render.Raw{}
 	}
-	rendered := part{name: source.Name, namespace: source.Namespace}
+	rendered := engine.Part{Name: source.Name, Namespace: source.Namespace}
 	input := render.Input{Name: source.ReleaseName, Namespace: source.Namespace, Values: source.Values}
 	if input.Name == "" {
 		input.Name = c.inst.Name
 	}
 	if input.Namespace == "" {
-		input.Namespace, rendered.namespace = c.inst.Namespace, c.inst.Namespace
+		input.Namespace, rendered.Namespace = c.inst.Namespace, c.inst.Namespace
 	}
 	if _, independent := renderer.(render.ClusterIndependent); !independent {
 		if input.KubeVersion, input.APIVersions, err = c.cluster.served.capabilities(); err != nil {
-			return part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
+			return engine.Part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 		}
 	}
 	made, err := renderer.Render(ctx, tree, input)
-	rendered.steps = made.Steps
+	rendered.Steps = made.Steps
 	return rendered, err
 }
 
@@ -94,56 +89,32 @@ func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, e
 	return told.Resolved, nil
 }
 
-// place brings the objects of all parts into their namespaces, and notes in which order they are applied. What two parts declare alike
-// counts once, where it comes first; what they declare differently is refused.
+// place brings the objects of all parts into their namespaces, and notes in which order they are applied.
 //
-// Whether objects live in a namespace is unknown while their kind is not served, which an earlier part may change. They are not recorded
-// until it is known, because without it they cannot be told apart from others.
+// Whether objects live in a namespace is unknown while their kind is not served, which an earlier part may change.
 func (c *call) place() error {
 	var all []*unstructured.Unstructured
 	for _, part := range c.parts {
-		all = append(all, slices.Concat(part.steps...)...)
+		all = append(all, slices.Concat(part.Steps...)...)
 	}
 	scope := render.FirstKnown(render.Scopes(all).Scope, c.cluster.served.namespaced)
-	c.order, c.desired, c.unplaced = newOrder(c.parts), nil, nil
-	known := map[inventory.ID]*unstructured.Unstructured{}
-	for i, part := range c.parts {
-		for j, step := range part.steps {
-			placed, err := c.own(step, part.namespace, scope)
-			if err == nil {
-				err = c.add(placed, inventory.Stage{Part: i, Step: j}, known, scope)
-			}
-			if err != nil {
-				return fmt.Errorf("source %s: %w", part.name, err)
-			}
-		}
+	order, err := engine.Arrange(c.parts, engine.Placing{
+		Own: func(objects []*unstructured.Unstructured, namespace string) ([]*unstructured.Unstructured, error) {
+			return c.own(objects, namespace, scope)
+		},
+		Served: func(gvk schema.GroupVersionKind) bool {
+			_, served := scope(gvk)
+			return served
+		},
+	})
+	if err != nil {
+		return err
 	}
-	return c.placeCustom(known, scope)
+	c.order, c.desired, c.unplaced = order, order.Objects, order.Unplaced
+	return c.placeCustom(scope)
 }
 
-// add takes in the objects of one step.
-func (c *call) add(
-	placed []*unstructured.Unstructured, at inventory.Stage, known map[inventory.ID]*unstructured.Unstructured, scope render.Scope,
-) error {
-	for _, object := range placed {
-		id := inventory.IDOf(object)
-		if first, twice := known[id]; twice {
-			if !reflect.DeepEqual(first.Object, object.Object) {
-				return invalidContent("%s is declared differently by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
-			}
-			continue
-		}
-		known[id], c.order.at[id] = object, at
-		if _, served := scope(object.GroupVersionKind()); served {
-			c.desired = append(c.desired, object)
-		} else {
-			c.unplaced = append(c.unplaced, object)
-		}
-	}
-	return nil
-}
-
-func (c *call) placeCustom(known map[inventory.ID]*unstructured.Unstructured, scope render.Scope) error {
+func (c *call) placeCustom(scope render.Scope) error {
 	custom, err := c.own(c.inst.CustomResources, c.inst.Namespace, scope)
 	if err != nil {
 		return fmt.Errorf("CustomResources: %w", err)
@@ -151,8 +122,8 @@ func (c *call) placeCustom(known map[inventory.ID]*unstructured.Unstructured, sc
 	c.custom, c.unserved = custom, map[inventory.ID]bool{}
 	for _, object := range custom {
 		id := inventory.IDOf(object)
-		if known[id] != nil {
-			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.names[c.order.at[id].Part])
+		if c.order.Declares(id) {
+			return invalidContent("%s is among CustomResources and declared by %s: keep one of them", id, c.order.PartOf(id))
 		}
 		if _, served := scope(object.GroupVersionKind()); !served {
 			c.unserved[id] = true

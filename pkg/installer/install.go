@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -118,86 +119,62 @@ func written(err error) error {
 	return err
 }
 
-// plan marks what must be applied as not yet applied, so that a call that does not come that far is not taken for one that did. It writes
-// that when an object is new, since an interrupted call would leak it, and when content changed, since drift does not show which of
-// two contents an object has. What is only put back is noticed again.
+// plan records what is about to be written before the first write, where that must be known after an interruption.
 func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
-	planned := inventory.Planned(c.record.entries, c.desired)
-	tell := len(planned) != len(c.record.entries)
-	open := make(map[inventory.ID]bool, len(steps))
-	for _, step := range steps {
-		open[step.Entry.ID] = true
-		tell = tell || step.Why == inventory.WhyChanged
-	}
-	for i := range planned {
-		if open[planned[i].ID] {
-			planned[i].Hash = ""
-		}
-	}
-	c.record.entries = planned
+	var store bool
+	c.record.entries, store = inventory.PlannedFor(c.record.entries, c.desired, steps)
 	created := len(c.record.created)
-	c.planCustom()
-	if !tell && len(c.record.created) == created {
+	if c.planCustom(); !store && len(c.record.created) == created {
 		return nil
 	}
 	return c.record.save(ctx)
 }
 
-// act applies turn by turn, and prunes after a complete success. What was done is in the record in any case. A later part waits until
-// everything before it is ready; what is only put back does not.
+// act applies batch by batch, and prunes after a complete success. What was done is in the record in any case. See engine.ApplyBatches for
+// what waits and what a failure stops.
 func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, error) {
-	options, failedIn := c.options(), c.firstUnplaced()
-	var bad []apply.Outcome
-	for _, turn := range inventory.Batches(decision.Apply, c.order.stage) {
-		if turn.AddsContent() {
-			if turn.Part > failedIn {
-				break
-			}
-			if left := c.awaitEarlierParts(turn.Part); len(bad) == 0 && left != nil {
-				return left, nil
-			}
-		}
-		outcomes := c.engine.Apply(ctx, turn.Steps, options)
-		failed := c.recordOutcomes(turn.Steps, outcomes)
-		if bad = append(bad, failed...); len(failed) > 0 {
-			failedIn = min(failedIn, turn.Part)
-		}
-		if lost(outcomes) {
-			break
-		}
-		if err := c.observe(ctx, shared(turn.Steps, outcomes)); err != nil {
-			return nil, err
-		}
-		if left := c.awaitDefinitions(ctx, turn.Steps); left != nil && len(bad) == 0 {
-			return left, nil
-		}
-	}
-	if len(bad) > 0 {
-		return nil, refused(bad)
-	}
-	if len(c.unplaced) > 0 {
+	writer := &batchWriter{call: c, options: c.options()}
+	failed, left, err := engine.ApplyBatches(ctx, c.order.Batches(decision.Apply), c.order.FirstUnplaced(), writer)
+	switch {
+	case left != nil, err != nil:
+		return left, err
+	case len(failed) > 0:
+		return nil, refused(failed)
+	case len(c.unplaced) > 0:
 		return c.unknownKind(ctx)
 	}
 	if len(decision.Prune) > 0 && c.inst.PruneWhenReady {
-		if left := c.awaitEarlierParts(len(c.order.names)); left != nil {
+		if left := c.awaitEarlierParts(c.order.Parts()); left != nil {
 			return left, nil
 		}
 	}
 	return nil, c.prune(ctx, decision.Prune)
 }
 
-// firstUnplaced returns the first part with an object of a kind that is not served; behind all parts when there is none.
-func (c *call) firstUnplaced() int {
-	first := len(c.order.names)
-	for _, object := range c.unplaced {
-		first = min(first, c.order.at[inventory.IDOf(object)].Part)
-	}
-	return first
+// batchWriter is the engine.Writer of a call.
+type batchWriter struct {
+	call    *call
+	options apply.Options
+}
+
+// Write implements engine.Writer.
+func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]apply.Outcome, error) {
+	outcomes := b.call.engine.Apply(ctx, steps, b.options)
+	b.call.recordOutcomes(steps, outcomes)
+	return outcomes, b.call.observe(ctx, shared(steps, outcomes))
+}
+
+// AwaitEarlierParts implements engine.Writer.
+func (b *batchWriter) AwaitEarlierParts(part int) *waiting { return b.call.awaitEarlierParts(part) }
+
+// AwaitDefinitions implements engine.Writer.
+func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *waiting {
+	return b.call.awaitDefinitions(ctx, steps)
 }
 
 // unknownKind tells of objects whose kind is not served. What is in front of them may yet bring it.
 func (c *call) unknownKind(ctx context.Context) (*waiting, error) {
-	if left := c.awaitEarlierParts(c.firstUnplaced()); left != nil {
+	if left := c.awaitEarlierParts(c.order.FirstUnplaced()); left != nil {
 		return left, nil
 	}
 	var bad []apply.Outcome
@@ -213,28 +190,13 @@ func (c *call) unknownKind(ctx context.Context) (*waiting, error) {
 	return nil, refused(bad)
 }
 
-// recordOutcomes records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries
-// again.
-func (c *call) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) []apply.Outcome {
-	var done []inventory.Entry
-	var bad []apply.Outcome
-	for i, outcome := range outcomes {
-		entry := steps[i].Entry
-		entry.Hash = ""
-		if outcome.Err == nil {
-			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
-			if outcome.Action == apply.Shared {
-				entry = entry.Share(outcome.Owner)
-			}
-		} else {
-			bad = append(bad, outcome)
-		}
+// recordOutcomes records what an apply did. A failed object is marked as planned, so that the next pass tries again.
+func (c *call) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) {
+	for _, outcome := range outcomes {
 		c.didOutcome(outcome)
 		c.touched[outcome.ID] = true
-		done = append(done, entry)
 	}
-	c.record.entries = inventory.Merge(c.record.entries, done, nil)
-	return bad
+	c.record.entries = inventory.Merge(c.record.entries, engine.Applied(steps, outcomes), nil)
 }
 
 // shared returns the objects that were left to a sibling: no write has told how they are.
@@ -246,13 +208,6 @@ func shared(steps []inventory.Step, outcomes []apply.Outcome) []*unstructured.Un
 		}
 	}
 	return found
-}
-
-// lost reports whether the cluster does not answer or does not let us in, so that trying the next phase is pointless.
-func lost(outcomes []apply.Outcome) bool {
-	return slices.ContainsFunc(outcomes, func(o apply.Outcome) bool {
-		return o.Class == apply.ClassUnreachable || o.Class == apply.ClassUnauthorized || o.Class == apply.ClassCanceled
-	})
 }
 
 // recorded returns those objects that are in the record: what is new needs no look ahead.

@@ -16,8 +16,8 @@ import (
 // awaitEarlierParts returns what a part still must wait for: the objects of earlier ones that are not ready; nil when all are.
 func (c *call) awaitEarlierParts(part int) *waiting {
 	left := &waiting{reason: ReasonWaitingForInstall}
-	for _, object := range c.order.sorted(c.desired) {
-		if c.order.at[inventory.IDOf(object)].Part < part {
+	for _, object := range c.order.Sorted(c.desired) {
+		if c.order.Stage(inventory.IDOf(object)).Part < part {
 			c.unready(left, object, "")
 		}
 	}
@@ -25,8 +25,8 @@ func (c *call) awaitEarlierParts(part int) *waiting {
 		return nil
 	}
 	who := "CustomResources"
-	if part < len(c.order.names) {
-		who = c.order.names[part]
+	if part < c.order.Parts() {
+		who = c.order.PartName(part)
 	}
 	left.message = who + " waits for " + left.message
 	return left
@@ -76,7 +76,7 @@ func healthOf(live *unstructured.Unstructured, custom bool) health.Result {
 // readiness looks at everything that is installed, asks the probes, and then the caller; nil when all are content.
 func (c *call) readiness(ctx context.Context) (*waiting, error) {
 	left := &waiting{reason: ReasonNotReady}
-	for _, object := range c.order.sorted(c.desired) {
+	for _, object := range c.order.Sorted(c.desired) {
 		c.unready(left, object, "")
 	}
 	if err := c.observe(ctx, c.custom); err != nil {
@@ -126,7 +126,7 @@ func (c *call) probe(number int) *waiting {
 
 // all returns the objects of the installation in the order in which they are applied.
 func (c *call) all() []*unstructured.Unstructured {
-	return append(c.order.sorted(slices.Concat(c.desired, c.unplaced)), c.custom...)
+	return append(c.order.Sorted(slices.Concat(c.desired, c.unplaced)), c.custom...)
 }
 
 // check asks the caller.

@@ -4,18 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
-)
-
-// firstBriefly and lastBriefly bound the moment for which a deletion is looked after at once.
-const (
-	firstBriefly = 20 * time.Millisecond
-	lastBriefly  = 500 * time.Millisecond
 )
 
 // Uninstall takes down what the record says, in an order in which operators can still finish their custom resources. Only Name, Namespace
@@ -96,47 +90,37 @@ type removing struct {
 	forget  func(inventory.ID)                // is told what is gone, or none of ours
 }
 
-// deleteWave deletes objects and returns what is still there. Most are gone at once, so it looks again for a moment. What is on its way
-// out is marked as planned, so that it is applied again should it be declared again.
+// deleteWave deletes objects and returns what is still there after a moment.
 func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how removing) (*waiting, error) {
 	c.expect(wave)
-	for pause := firstBriefly; len(wave) > 0; pause *= 3 {
+	left := engine.DeleteWave(ctx, wave, func(ctx context.Context, wave []inventory.Entry, _ bool) engine.Remains {
 		outcomes := c.engine.Delete(ctx, wave, how.live, how.options)
-		still, left, bad := c.sort(wave, outcomes, how.forget)
-		c.leave(still)
-		switch {
-		case len(bad) > 0:
-			return nil, refused(bad)
-		case len(still) > 0 && (left.unseen || pause > lastBriefly || !briefly(ctx, pause)):
-			return left, nil
+		for _, outcome := range outcomes {
+			c.didOutcome(outcome)
 		}
-		wave = still
-	}
-	return nil, nil
-}
-
-// sort returns what of a wave is still there, and what failed.
-func (c *call) sort(wave []inventory.Entry, outcomes []apply.Outcome, forget func(inventory.ID)) (
-	still []inventory.Entry, left *waiting, bad []apply.Outcome,
-) {
-	left = &waiting{reason: ReasonWaitingForDeletion}
-	for i, outcome := range outcomes {
-		c.didOutcome(outcome)
-		switch outcome.Action {
-		case apply.Gone, apply.Kept:
-			forget(outcome.ID)
-			continue
-		case apply.InUse:
-			left.reason, left.unseen = ReasonDeletionBlocked, true
-			left.used++
-		case apply.Failed, apply.Refused:
-			bad = append(bad, outcome)
-		default:
+		left := engine.RemainsOf(wave, outcomes)
+		for _, id := range left.Gone {
+			how.forget(id)
 		}
-		still = append(still, wave[i])
-		left.add(wave[i], outcome)
+		c.leave(left.Still)
+		return left
+	})
+	failed := slices.DeleteFunc(slices.Clone(left.Outcomes), func(o apply.Outcome) bool { return o.Err == nil })
+	switch {
+	case len(failed) > 0:
+		return nil, refused(failed)
+	case len(left.Still) == 0:
+		return nil, nil
 	}
-	return still, left, bad
+	waits := &waiting{reason: ReasonWaitingForDeletion}
+	for i, outcome := range left.Outcomes {
+		if outcome.Action == apply.InUse {
+			waits.reason, waits.unseen = ReasonDeletionBlocked, true
+			waits.used++
+		}
+		waits.add(left.Still[i], outcome)
+	}
+	return waits, nil
 }
 
 // add notes an object that is still there.
@@ -158,25 +142,15 @@ func (w *waiting) add(entry inventory.Entry, outcome apply.Outcome) {
 	}
 }
 
-// leave marks entries as not known to be whole.
-func (c *call) leave(entries []inventory.Entry) {
+// leave takes over the marks of entries of which objects are still there.
+func (c *call) leave(still []inventory.Entry) {
 	marked := slices.Clone(c.record.entries)
 	for i := range marked {
-		if indexOf(entries, marked[i].ID) >= 0 {
-			marked[i].Hash = ""
+		if at := indexOf(still, marked[i].ID); at >= 0 {
+			marked[i].Hash = still[at].Hash
 		}
 	}
 	c.record.entries = marked
-}
-
-// briefly waits, and says whether the caller still does.
-func briefly(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
-	}
 }
 
 // removal returns the Report of an Uninstall.

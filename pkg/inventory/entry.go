@@ -80,6 +80,26 @@ func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	return sorted(planned)
 }
 
+// PlannedFor returns Planned with the entries of steps marked as not yet applied, so that an apply that does not get that far is not mistaken
+// for a complete one. store reports whether it must be stored before the first write: when an object is new, since an interrupted apply
+// would leak it, and when content changed, since drift does not show which of two contents an object has. What is only put back is noticed
+// again.
+func PlannedFor(recorded []Entry, desired []*unstructured.Unstructured, steps []Step) (planned []Entry, store bool) {
+	planned = Planned(recorded, desired)
+	store = len(planned) != len(recorded)
+	open := make(map[ID]struct{}, len(steps))
+	for _, step := range steps {
+		open[step.Entry.ID] = struct{}{}
+		store = store || step.Why == WhyChanged
+	}
+	for i := range planned {
+		if _, isOpen := open[planned[i].ID]; isOpen {
+			planned[i].Hash = ""
+		}
+	}
+	return planned, store
+}
+
 // Merge returns the record after a write: the entries of done replace those with the same identity, those of gone are dropped.
 func Merge(entries []Entry, done []Entry, gone []ID) []Entry {
 	position := make(map[ID]int, len(entries)+len(done))

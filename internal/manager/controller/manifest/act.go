@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -21,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -31,46 +31,55 @@ var (
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 )
 
-// act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. A later
-// installation waits until everything before it was applied and is ready; restoring drifted objects does not wait.
+// act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. See
+// engine.ApplyBatches for what waits and what a failure stops.
 func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decision) error {
 	if err := r.ensureNamespaces(ctx, w); err != nil {
 		return err
 	}
-	cluster, options := w.runtime.Cluster(), r.options(ctx, w)
-	var bad []apply.Outcome
-	var held *earlyResult
-	for _, turn := range w.order.batches(decision.Apply) {
-		if turn.AddsContent() {
-			if len(bad) > 0 && turn.Part > w.order.at[bad[0].ID].Part {
-				continue // later installations count on that one
-			}
-			if held == nil && len(bad) == 0 {
-				held = r.awaitEarlierParts(w, turn.Part)
-			}
-			if held != nil {
-				continue
-			}
-		}
-		outcomes := cluster.Apply(ctx, turn.Steps, options)
-		r.tellOverruled(ctx, w, outcomes)
-		bad = append(bad, w.recordOutcomes(turn.Steps, outcomes)...)
-		if lost(outcomes) {
-			break
-		}
-		if pending := r.awaitCRDs(ctx, w, turn.Steps); pending != "" {
-			return &earlyResult{
-				state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
-			}
-		}
-	}
-	if len(bad) > 0 {
-		return w.refused(ctx, bad)
-	}
-	if held != nil {
+	writer := &batchWriter{Reconciler: r, scope: w, options: r.options(ctx, w)}
+	failed, held, err := engine.ApplyBatches(ctx, w.order.Batches(decision.Apply), w.order.FirstUnplaced(), writer)
+	switch {
+	case err != nil:
+		return err
+	case len(failed) > 0:
+		return w.refused(ctx, failed)
+	case held != nil:
 		return held
 	}
-	return r.prune(ctx, w, decision.Prune, options)
+	return r.prune(ctx, w, decision.Prune, writer.options)
+}
+
+// batchWriter is the engine.Writer of a Manifest.
+type batchWriter struct {
+	*Reconciler
+
+	scope   *scope
+	options apply.Options
+}
+
+// Write implements engine.Writer.
+func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]apply.Outcome, error) {
+	outcomes := b.scope.runtime.Cluster().Apply(ctx, steps, b.options)
+	b.tellOverruled(ctx, b.scope, outcomes)
+	b.scope.recordOutcomes(steps, outcomes)
+	return outcomes, nil
+}
+
+// AwaitEarlierParts implements engine.Writer.
+func (b *batchWriter) AwaitEarlierParts(part int) *earlyResult {
+	return b.awaitEarlierParts(b.scope, part)
+}
+
+// AwaitDefinitions implements engine.Writer.
+func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *earlyResult {
+	pending := b.awaitCRDs(ctx, b.scope, steps)
+	if pending == "" {
+		return nil
+	}
+	return &earlyResult{
+		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
+	}
 }
 
 // tellOverruled reports whose values were put back: users may wonder why a change does not last.
@@ -116,31 +125,19 @@ func (r *Reconciler) options(ctx context.Context, w *scope) apply.Options {
 	}
 }
 
-// recordOutcomes records what an apply did and returns what failed. A failed object is marked as planned, so that the next pass tries
-// again.
-func (w *scope) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) []apply.Outcome {
-	var done []inventory.Entry
-	var bad []apply.Outcome
+// recordOutcomes records what an apply did. A failed object is marked as planned, so that the next pass tries again.
+func (w *scope) recordOutcomes(steps []inventory.Step, outcomes []apply.Outcome) {
 	for i, outcome := range outcomes {
-		entry := steps[i].Entry
-		entry.Hash = ""
 		if outcome.Err == nil {
 			w.loseModuleCR(steps[i], outcome.UID)
-			entry.Hash, entry.UID, entry.Fields = inventory.ContentHash(steps[i].Object), outcome.UID, outcome.Fields
-			if outcome.Action == apply.Shared {
-				entry = entry.Share(outcome.Owner)
-			}
-		} else {
-			w.runtime.Report(outcome.Err)
-			if outcome.Class == apply.ClassNamespaceMissing {
-				w.runtime.ResetOnce("namespace/" + outcome.ID.Namespace)
-			}
-			bad = append(bad, outcome)
+			continue
 		}
-		done = append(done, entry)
+		w.runtime.Report(outcome.Err)
+		if outcome.Class == apply.ClassNamespaceMissing {
+			w.runtime.ResetOnce("namespace/" + outcome.ID.Namespace)
+		}
 	}
-	w.recorded = inventory.Merge(w.recorded, done, nil)
-	return bad
+	w.recorded = inventory.Merge(w.recorded, engine.Applied(steps, outcomes), nil)
 }
 
 // loseModuleCR detects that the default custom resource was deleted with its definition: the cluster deletes both together, and no user
@@ -164,13 +161,6 @@ func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
 	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
 	name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
 	return group == kind.Group && name == kind.Kind
-}
-
-// lost reports whether the cluster does not respond or refuses our credentials, so that trying the next phase is pointless.
-func lost(outcomes []apply.Outcome) bool {
-	return slices.ContainsFunc(outcomes, func(o apply.Outcome) bool {
-		return o.Class == apply.ClassUnreachable || o.Class == apply.ClassUnauthorized
-	})
 }
 
 // awaitCRDs waits a moment for definitions that were just applied, since the next objects need them. It usually takes tens of milliseconds;
@@ -222,7 +212,7 @@ func (r *Reconciler) ensureNamespaces(ctx context.Context, w *scope) error {
 			})
 		}))
 	}
-	for _, name := range w.order.namespaces {
+	for _, name := range w.namespaces {
 		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
 	}
 	return errors.Join(problems...)

@@ -1,8 +1,8 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -30,14 +31,13 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 	if err := w.discover(ctx, parts); err != nil {
 		return err
 	}
-	desired, err := w.assignNamespaces(parts)
-	if err != nil {
+	if err := w.arrange(parts); err != nil {
 		return err
 	}
-	if len(desired) == 0 && len(w.recorded) > 0 {
+	if len(w.order.Objects) == 0 && len(w.recorded) > 0 {
 		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
 	}
-	if w.desired, err = r.postRender(ctx, w, desired); err != nil {
+	if w.desired, err = r.postRender(ctx, w, w.order.Objects); err != nil {
 		return err
 	}
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
@@ -108,41 +108,28 @@ func (w *scope) scope(parts []Part) render.Scope {
 	return render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced, asked)
 }
 
-// assignNamespaces puts the objects of all parts into their namespaces, and records in which order they are applied. What two parts declare
-// alike counts once, where it comes first; what they declare differently is refused.
-func (w *scope) assignNamespaces(parts []Part) ([]*unstructured.Unstructured, error) {
+// arrange puts the objects of all parts into their namespaces, and records in which order they are applied.
+func (w *scope) arrange(parts []Part) error {
 	scope := w.scope(parts)
-	w.order = order{at: map[inventory.ID]inventory.Stage{}}
-	known := map[inventory.ID]*unstructured.Unstructured{}
-	var desired []*unstructured.Unstructured
-	for i, part := range parts {
-		namespace := part.Namespace
-		if namespace == "" {
-			namespace = w.manifest.Spec.TargetNamespace
-		}
+	w.namespaces = nil
+	arranged := make([]engine.Part, 0, len(parts))
+	for _, part := range parts {
+		namespace := cmp.Or(part.Namespace, w.manifest.Spec.TargetNamespace)
 		if part.CreateNamespace && namespace != "" {
-			w.order.namespaces = append(w.order.namespaces, namespace)
+			w.namespaces = append(w.namespaces, namespace)
 		}
-		for j, step := range part.Steps {
-			placed, err := render.Normalise(step, namespace, scope)
-			if err != nil {
-				return nil, invalidContent(part.Source.Name + ": " + err.Error())
-			}
-			for _, object := range placed {
-				id := inventory.IDOf(object)
-				if first, twice := known[id]; twice {
-					if !reflect.DeepEqual(first.Object, object.Object) {
-						return nil, invalidContent(id.String() + " is declared differently by " + parts[w.order.at[id].Part].Source.Name +
-							" and " + part.Source.Name + ": keep one of them")
-					}
-					continue
-				}
-				known[id], w.order.at[id] = object, inventory.Stage{Part: i, Step: j}
-				desired = append(desired, object)
-			}
-		}
+		arranged = append(arranged, engine.Part{Name: part.Source.Name, Namespace: namespace, Steps: part.Steps})
 	}
-	return desired, nil
+	order, err := engine.Arrange(arranged, engine.Placing{
+		Own: func(objects []*unstructured.Unstructured, namespace string) ([]*unstructured.Unstructured, error) {
+			return render.Normalise(objects, namespace, scope)
+		},
+	})
+	if err != nil {
+		return invalidContent(err.Error())
+	}
+	w.order = order
+	return nil
 }
 
 func invalidContent(message string) *Problem {

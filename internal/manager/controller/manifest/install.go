@@ -115,24 +115,10 @@ func (w *scope) marks() render.Marks {
 	}
 }
 
-// plan marks what must be applied as not yet applied, so that a pass that does not get that far is not taken for one that did. It writes
-// that when an object is new, since an interrupted pass would leak it, and when content changed, since drift does not show which of two
-// contents an object has. What is only put back is noticed again.
+// plan records what is about to be applied before the first write, where that must be known after an interruption.
 func (r *Reconciler) plan(ctx context.Context, w *scope, steps []inventory.Step) error {
-	planned := inventory.Planned(w.recorded, w.desired)
-	tell := len(planned) != len(w.recorded)
-	open := make(map[inventory.ID]bool, len(steps))
-	for _, step := range steps {
-		open[step.Entry.ID] = true
-		tell = tell || step.Why == inventory.WhyChanged
-	}
-	for i := range planned {
-		if open[planned[i].ID] {
-			planned[i].Hash = ""
-		}
-	}
-	w.recorded = planned
-	if !tell {
+	var store bool
+	if w.recorded, store = inventory.PlannedFor(w.recorded, w.desired, steps); !store {
 		return nil
 	}
 	return r.reportApplying(ctx, w, true)

@@ -9,25 +9,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// order is the order in which the objects of a Manifest are applied.
-type order struct {
-	at map[inventory.ID]inventory.Stage
-	// namespaces are created first, if they do not exist.
-	namespaces []string
-}
-
-// batches divides steps into batches that are applied one after the other.
-func (o order) batches(steps []inventory.Step) []inventory.Batch {
-	return inventory.Batches(steps, func(id inventory.ID) inventory.Stage { return o.at[id] })
-}
-
 // awaitEarlierParts returns what a later installation still waits for: the first object of an earlier one that failed, cannot be observed,
 // is not ready or fails a probe; nil when all are ready.
 func (r *Reconciler) awaitEarlierParts(w *scope, part int) *earlyResult {
 	if unready := w.unready(part); unready != nil {
 		return unready
 	}
-	earlier := func(id inventory.ID) bool { return w.order.at[id].Part < part }
+	earlier := func(id inventory.ID) bool { return w.order.Stage(id).Part < part }
 	for i := range w.manifest.Spec.Probes {
 		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
 			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
@@ -41,7 +29,7 @@ func (r *Reconciler) awaitEarlierParts(w *scope, part int) *earlyResult {
 func (w *scope) unready(part int) *earlyResult {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
-		if w.order.at[id].Part >= part {
+		if w.order.Stage(id).Part >= part {
 			continue
 		}
 		result, kept := w.runtime.Health(id)

@@ -38,6 +38,15 @@ func part(name string, steps ...[]*unstructured.Unstructured) Part {
 	return Part{Source: v1beta2.ResolvedSource{Name: name}, Steps: steps}
 }
 
+// arrange has the scope declare the objects of parts.
+func arrange(t *testing.T, w *scope, parts ...Part) {
+	t.Helper()
+	if err := w.arrange(parts); err != nil {
+		t.Fatal(err)
+	}
+	w.desired = w.order.Objects
+}
+
 func TestPlace(t *testing.T) {
 	one, two := declare("ConfigMap", "one"), declare("ConfigMap", "two")
 	for name, test := range map[string]struct {
@@ -65,7 +74,7 @@ func TestPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newScope(newManifest(), testTime)
 			w.runtime = &cluster{scopes: map[string]bool{"ConfigMap": true}}
-			placed, err := w.assignNamespaces(test.parts)
+			err := w.arrange(test.parts)
 			if test.message != "" {
 				if err == nil || !strings.Contains(err.Error(), test.message) {
 					t.Errorf("error %v, want %q", err, test.message)
@@ -73,13 +82,13 @@ func TestPlace(t *testing.T) {
 				return
 			}
 			var got []string
-			for _, o := range placed {
+			for _, o := range w.order.Objects {
 				got = append(got, o.GetNamespace()+"/"+o.GetName())
 			}
 			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 				t.Errorf("error %v, order (-want +got):\n%s", err, diff)
 			}
-			if made := len(w.order.namespaces); (made == 1) != (test.parts[0].CreateNamespace) {
+			if made := len(w.namespaces); (made == 1) != (test.parts[0].CreateNamespace) {
 				t.Errorf("%d namespaces are made", made)
 			}
 		})
@@ -89,16 +98,12 @@ func TestPlace(t *testing.T) {
 func TestBatches(t *testing.T) {
 	w := newScope(newManifest(), testTime)
 	w.runtime = &cluster{scopes: map[string]bool{"ConfigMap": true, "Deployment": true}}
-	desired, err := w.assignNamespaces([]Part{
+	arrange(t, w,
 		part("a", []*unstructured.Unstructured{declare("Deployment", "late"), declare("ConfigMap", "early")}, []*unstructured.Unstructured{declare("ConfigMap", "second")}),
-		part("b", []*unstructured.Unstructured{declare("CustomResourceDefinition", "last.example.com")}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+		part("b", []*unstructured.Unstructured{declare("CustomResourceDefinition", "last.example.com")}))
 	none := func(inventory.ID) inventory.Live { return inventory.Live{} }
 	var got []string
-	for _, turn := range w.order.batches(inventory.Decide(nil, desired, none).Apply) {
+	for _, turn := range w.order.Batches(inventory.Decide(nil, w.desired, none).Apply) {
 		var names []string
 		for _, step := range turn.Steps {
 			names = append(names, step.Object.GetName())
@@ -114,14 +119,9 @@ func TestAct_WaitsForEarlierInstallations(t *testing.T) {
 	w := newScope(newManifest(), testTime)
 	c := &cluster{scopes: map[string]bool{"ConfigMap": true, "Deployment": true}, health: map[inventory.ID]health.Result{}}
 	w.runtime, w.sources = c, []v1beta2.ResolvedSource{{Name: "first"}, {Name: "second"}}
-	var err error
-	w.desired, err = w.assignNamespaces([]Part{
+	arrange(t, w,
 		part("first", []*unstructured.Unstructured{declare("Deployment", "operator"), declare("ConfigMap", "plain")}),
-		part("second", []*unstructured.Unstructured{declare("Deployment", "other")}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+		part("second", []*unstructured.Unstructured{declare("Deployment", "other")}))
 	other := deploymentID
 	other.Name = "other"
 	c.health[other] = health.Result{Status: health.InProgress}
@@ -149,11 +149,7 @@ func TestAct_ReportsUnobservableEarlierInstallation(t *testing.T) {
 		scopes: map[string]bool{"Deployment": true}, health: map[inventory.ID]health.Result{deploymentID: {}}, hidden: hidden,
 	}
 	w.sources = []v1beta2.ResolvedSource{{Name: "first"}, {Name: "second"}}
-	var err error
-	w.desired, err = w.assignNamespaces([]Part{part("first", []*unstructured.Unstructured{declare("Deployment", "operator")}), part("second")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	arrange(t, w, part("first", []*unstructured.Unstructured{declare("Deployment", "operator")}), part("second"))
 	if got := newReconciler(t).awaitEarlierParts(w, 1); got == nil || got.reason != hidden.Reason || got.retry != hidden.Retry || got.state != v1beta2.StateError {
 		t.Errorf("got %+v", got)
 	}
@@ -207,16 +203,12 @@ func TestAct_RestoresObjectsOfWaitingInstallation(t *testing.T) {
 				})
 			r, w := newReconciler(t), newScope(newManifest(), testTime)
 			w.runtime, w.sources = c, []v1beta2.ResolvedSource{{Name: "a"}, {Name: "b"}}
-			var err error
-			w.desired, err = w.assignNamespaces([]Part{part("a", objects[:1]), part("b", objects[1:2], objects[2:])})
-			if err != nil {
-				t.Fatal(err)
-			}
+			arrange(t, w, part("a", objects[:1]), part("b", objects[1:2], objects[2:]))
 			w.recorded = entries[2:]
 			if test.status == health.InProgress {
 				w.recorded = []inventory.Entry{entries[0], entries[2]}
 			}
-			err = r.act(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live))
+			err := r.act(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live))
 			found, _ := r.failure(err)
 			if diff := cmp.Diff(test.created, created); diff != "" || found.reason != test.reason {
 				t.Errorf("error %v, want reason %q; creations (-want +got):\n%s", err, test.reason, diff)
@@ -238,13 +230,8 @@ func TestAct_WaitsForProbesOfEarlierInstallations(t *testing.T) {
 			}), testTime)
 			c := &cluster{scopes: map[string]bool{"ConfigMap": true}, objects: map[inventory.ID]*unstructured.Unstructured{}}
 			w.runtime, w.sources = c, []v1beta2.ResolvedSource{{Name: "first"}, {Name: "second"}}
-			var err error
-			w.desired, err = w.assignNamespaces([]Part{
-				part("first", []*unstructured.Unstructured{declare("ConfigMap", "plain")}), part("second", []*unstructured.Unstructured{declare("ConfigMap", "late")}),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			arrange(t, w,
+				part("first", []*unstructured.Unstructured{declare("ConfigMap", "plain")}), part("second", []*unstructured.Unstructured{declare("ConfigMap", "late")}))
 			for _, object := range w.desired {
 				w.recorded = append(w.recorded, entryOf(inventory.IDOf(object)))
 				c.objects[inventory.IDOf(object)] = object

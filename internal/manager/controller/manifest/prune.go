@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -42,61 +42,37 @@ func (r *Reconciler) prune(ctx context.Context, w *scope, entries []inventory.En
 	return nil
 }
 
-// delete deletes one wave and returns what still exists. Most objects are gone at once, so it retries for a moment before it leaves the
-// rest to the watch.
+// delete deletes one wave and returns what still exists; what takes longer than a moment is left to the watch.
 func (r *Reconciler) delete(ctx context.Context, w *scope, wave []inventory.Entry, options apply.Options) []apply.Outcome {
-	attempt := func(live func(inventory.ID) inventory.Live) []apply.Outcome {
+	return engine.DeleteWave(ctx, wave, func(ctx context.Context, wave []inventory.Entry, again bool) engine.Remains {
+		var live func(inventory.ID) inventory.Live
+		if !again {
+			live = w.runtime.Live
+		}
 		outcomes := w.runtime.Cluster().Delete(ctx, wave, live, options)
 		r.disowned(ctx, w, wave, outcomes, options)
-		return r.left(w, wave, outcomes)
-	}
-	waiting := attempt(w.runtime.Live)
-	for pause := 20 * time.Millisecond; mayRetryDelete(waiting) && pause < 500*time.Millisecond; pause *= 3 {
-		select {
-		case <-ctx.Done():
-			return waiting
-		case <-time.After(pause):
-		}
-		wave = slices.DeleteFunc(slices.Clone(wave), func(entry inventory.Entry) bool {
-			return !slices.ContainsFunc(waiting, func(o apply.Outcome) bool { return o.ID == entry.ID })
-		})
-		waiting = attempt(nil)
-	}
-	return waiting
+		return r.recordRemains(w, wave, outcomes)
+	}).Outcomes
 }
 
-// mayRetryDelete reports whether objects are being deleted without an obstacle.
-func mayRetryDelete(waiting []apply.Outcome) bool {
-	return len(waiting) > 0 && !slices.ContainsFunc(waiting, func(o apply.Outcome) bool { return o.Err != nil || o.Action == apply.InUse })
-}
-
-// left records what a delete did and returns what still exists. What is being deleted is marked, so that the next pass deletes it again; a
-// definition that is in use is not marked.
-func (r *Reconciler) left(w *scope, entries []inventory.Entry, outcomes []apply.Outcome) []apply.Outcome {
-	var gone []inventory.ID
-	var still []inventory.Entry
-	var waiting []apply.Outcome
-	for i, outcome := range outcomes {
-		if outcome.Action == apply.Gone || outcome.Action == apply.Kept {
-			gone = append(gone, outcome.ID)
+// recordRemains records what a delete did and returns what still exists.
+func (r *Reconciler) recordRemains(w *scope, entries []inventory.Entry, outcomes []apply.Outcome) engine.Remains {
+	for _, outcome := range outcomes {
+		switch {
+		case outcome.Action == apply.Gone, outcome.Action == apply.Kept:
 			r.tellKept(w, outcome)
-			continue
-		}
-		if outcome.Err != nil {
+		case outcome.Err != nil:
 			w.runtime.Report(outcome.Err)
 		}
-		entry := entries[i]
-		switch {
-		case outcome.Action != apply.InUse:
-			entry.Hash = ""
-		case entry.Leaves(): // it stays, and nothing is left to do for it
-			entry.Fields = w.runtime.Live(entry.ID).Fields
-		}
-		still = append(still, entry)
-		waiting = append(waiting, outcome)
 	}
-	w.recorded = inventory.Merge(w.recorded, still, gone)
-	return waiting
+	left := engine.RemainsOf(entries, outcomes)
+	for i, outcome := range left.Outcomes {
+		if outcome.Action == apply.InUse && left.Still[i].Leaves() { // it stays, and nothing is left to do for it
+			left.Still[i].Fields = w.runtime.Live(outcome.ID).Fields
+		}
+	}
+	w.recorded = inventory.Merge(w.recorded, left.Still, left.Gone)
+	return left
 }
 
 // tellKept reports why an object was left behind.

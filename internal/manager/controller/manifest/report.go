@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -56,7 +57,7 @@ func (w *scope) refused(ctx context.Context, bad []apply.Outcome) error {
 	}
 	first := bad[0]
 	for _, outcome := range bad {
-		if outcome.Err != nil && (first.Err == nil || lost([]apply.Outcome{outcome})) {
+		if outcome.Err != nil && (first.Err == nil || outcome.Class != apply.ClassCanceled && engine.Lost(outcome)) {
 			first = outcome
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -27,9 +28,11 @@ type scope struct {
 	recorded []inventory.Entry            // what the inventory says
 	stored   []inventory.Entry            // what of it stands in the status already
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
-	order    order                        // in which it is applied
+	order    *engine.Arrangement          // in which it is applied
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
-	injected []v1beta2.InjectedSecret     // what of the hub's was put into desired
+	// namespaces are created before the first write, if they do not exist.
+	namespaces []string
+	injected   []v1beta2.InjectedSecret // what of the hub's was put into desired
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
 	// removal touches only what the inventory and the owner mark both claim, and nothing that the spec alone names; ownCR means that they

@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+func named(kind, name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}}}
+}
+
+func with(object *unstructured.Unstructured, value string) *unstructured.Unstructured {
+	object.Object["value"] = value
+	return object
+}
+
+// steps are one step of a part each.
+func steps(objects ...*unstructured.Unstructured) (made [][]*unstructured.Unstructured) {
+	for _, object := range objects {
+		made = append(made, []*unstructured.Unstructured{object})
+	}
+	return made
+}
+
+// inNamespace is Placing.Own for namespaced objects.
+func inNamespace(objects []*unstructured.Unstructured, namespace string) ([]*unstructured.Unstructured, error) {
+	for _, object := range objects {
+		if object.GetName() == "bad" {
+			return nil, errors.New("it cannot be placed")
+		}
+		object.SetNamespace(namespace)
+	}
+	return objects, nil
+}
+
+func TestArrange(t *testing.T) {
+	made, err := engine.Arrange([]engine.Part{
+		{Name: "first", Namespace: "n", Steps: steps(named("ConfigMap", "a"), named("Later", "b"))},
+		{Name: "second", Namespace: "n", Steps: steps(named("ConfigMap", "a"), named("Namespace", "c"))},
+	}, engine.Placing{Own: inNamespace, Served: func(gvk schema.GroupVersionKind) bool { return gvk.Kind != "Later" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Objects) != 2 || len(made.Unplaced) != 1 || made.Unplaced[0].GetName() != "b" {
+		t.Errorf("objects %v, unplaced %v", made.Objects, made.Unplaced)
+	}
+	a, b, c := inventory.IDOf(named("ConfigMap", "a")), inventory.IDOf(named("Later", "b")), inventory.IDOf(named("Namespace", "c"))
+	a.Namespace, b.Namespace, c.Namespace = "n", "n", "n"
+	if made.PartOf(a) != "first" || made.PartOf(c) != "second" || made.Stage(b) != (inventory.Stage{Step: 1}) || made.FirstUnplaced() != 0 {
+		t.Errorf("a is of %s, c of %s, b comes at %v, the first part with a kind that is not served is %d",
+			made.PartOf(a), made.PartOf(c), made.Stage(b), made.FirstUnplaced())
+	}
+	if made.Declares(inventory.ID{Kind: "ConfigMap", Name: "x"}) || made.Parts() != 2 || made.PartName(1) != "second" {
+		t.Error("it declares what no part has")
+	}
+	sorted := made.Sorted([]*unstructured.Unstructured{made.Objects[1], made.Objects[0]})
+	if sorted[0].GetName() != "a" { // of the first part, though namespaces come before configuration
+		t.Errorf("sorted as %v", sorted)
+	}
+}
+
+func TestArrange_Refuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		parts []engine.Part
+		text  string
+	}{
+		"one object in two ways": {[]engine.Part{
+			{Name: "first", Namespace: "n", Steps: steps(with(named("ConfigMap", "a"), "1"))},
+			{Name: "second", Namespace: "n", Steps: steps(with(named("ConfigMap", "a"), "2"))},
+		}, "ConfigMap n/a is declared differently by first and second: keep one of them"},
+		"an object that cannot be placed": {[]engine.Part{{Name: "first", Steps: steps(named("ConfigMap", "bad"))}}, "first: it cannot be placed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Arrange(test.parts, engine.Placing{Own: inNamespace})
+			if err == nil || err.Error() != test.text {
+				t.Errorf("error %v, want %s", err, test.text)
+			}
+			if reason := content.ReasonOf(err); strings.Contains(test.text, "differently") && reason != content.ReasonContentInvalid {
+				t.Errorf("reason %s", reason)
+			}
+		})
+	}
+}
+
+func TestArrange_NothingHasNoOrder(t *testing.T) {
+	empty := &engine.Arrangement{}
+	if empty.Parts() != 0 || empty.FirstUnplaced() != 0 || len(empty.Batches(nil)) != 0 || empty.Declares(inventory.ID{}) {
+		t.Error("an empty arrangement has something")
+	}
+}
