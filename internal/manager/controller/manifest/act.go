@@ -67,17 +67,17 @@ func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]appl
 }
 
 // AwaitEarlierParts implements engine.Writer.
-func (b *batchWriter) AwaitEarlierParts(part int) *earlyResult {
+func (b *batchWriter) AwaitEarlierParts(part int) *passResult {
 	return b.awaitEarlierParts(b.scope, part)
 }
 
 // AwaitDefinitions implements engine.Writer.
-func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *earlyResult {
+func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *passResult {
 	pending := b.awaitCRDs(ctx, b.scope, steps)
 	if pending == "" {
 		return nil
 	}
-	return &earlyResult{
+	return &passResult{
 		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
 	}
 }

@@ -242,9 +242,8 @@ func (w *scope) unlisted(kind schema.GroupVersionKind, err error) (problem strin
 	}
 	var answer apierrors.APIStatus
 	class := apply.Classify(err)
-	_, cut := errors.AsType[*earlyResult](err)
 	switch {
-	case cut, problemOf(err) != nil:
+	case resultOf(err) != nil, problemOf(err) != nil:
 		return "", err
 	case class == apply.ClassForbidden && w.target.Local && strings.Contains(err.Error(), "impersonate"):
 	case class == apply.ClassForbidden, class == apply.ClassRefused, class == apply.ClassInternal, class == apply.ClassAdmissionDenied,

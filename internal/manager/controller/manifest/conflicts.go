@@ -47,7 +47,7 @@ func (r *Reconciler) conflictBackoff(key types.NamespacedName, decision inventor
 	if len(decision.Prune) > 0 || !backoff.IsInBackOffSinceUpdate(key.String(), backoff.Clock.Now()) {
 		return nil
 	}
-	return &earlyResult{
+	return &passResult{
 		state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, parsed: true, retry: backoff.Get(key.String()),
 		message: decision.Apply[0].Entry.String() + ": another controller or user keeps changing fields that the content declares " +
 			"(see the events FieldsPutBack); they are put back again in a moment",

@@ -93,8 +93,8 @@ func (r *Reconciler) failure(err error) (passResult, error) {
 	if problem := problemOf(err); problem != nil {
 		return failed(problem), nil
 	}
-	if stop, ok := errors.AsType[*earlyResult](err); ok {
-		return passResult(*stop), nil
+	if result := resultOf(err); result != nil {
+		return *result, nil
 	}
 	return passResult{}, err
 }
@@ -141,7 +141,7 @@ func (r *Reconciler) reportNow(ctx context.Context, w *scope, found passResult) 
 		return err
 	}
 	if w.manifest.Generation != w.generation {
-		return &earlyResult{gone: true} // the spec moved on meanwhile, and its event starts again
+		return &passResult{gone: true} // the spec moved on meanwhile, and its event starts again
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestPlan_IsNotCarriedOutForAnOldSpec(t *testing.T) {
 	w.desired, _ = configMaps("a")
 	w.generation-- // a user changed the spec since
 	err := r.plan(t.Context(), w, inventory.Decide(nil, w.desired, w.runtime.Live).Apply)
-	if stop, ok := errors.AsType[*earlyResult](err); !ok || !stop.gone || stop.retry != 0 {
+	if stop, ok := errors.AsType[*passResult](err); !ok || !stop.gone || stop.retry != 0 {
 		t.Errorf("error %v, want an end without a word: the event of the new spec is on its way", err)
 	}
 }
@@ -162,7 +162,7 @@ func TestFailed(t *testing.T) {
 	if found := failed(&Problem{Reason: v1beta2.ReasonRuntimeConnecting}); !found.gone {
 		t.Errorf("the first contact is told as %+v", found)
 	}
-	found, err := deleting(nil, &earlyResult{gone: true})
+	found, err := deleting(&passResult{gone: true})
 	if err != nil || !found.gone {
 		t.Errorf("a stop while deleting: %+v, error %v", found, err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // awaitEarlierParts returns what a later installation still waits for: the first object of an earlier one that failed, cannot be observed,
 // is not ready or fails a probe; nil when all are ready.
-func (r *Reconciler) awaitEarlierParts(w *scope, part int) *earlyResult {
+func (r *Reconciler) awaitEarlierParts(w *scope, part int) *passResult {
 	if unready := w.unready(part); unready != nil {
 		return unready
 	}
@@ -19,14 +19,14 @@ func (r *Reconciler) awaitEarlierParts(w *scope, part int) *earlyResult {
 	for i := range w.manifest.Spec.Probes {
 		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
 			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
-			return &earlyResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
+			return &passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
 		}
 	}
 	return nil
 }
 
 // unready is the part of gate that checks the objects' own health.
-func (w *scope) unready(part int) *earlyResult {
+func (w *scope) unready(part int) *passResult {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
 		if w.order.Stage(id).Part >= part {
@@ -37,11 +37,11 @@ func (w *scope) unready(part int) *earlyResult {
 			continue
 		}
 		if hidden := w.runtime.Hidden(w.key); hidden != nil {
-			unseen := earlyResult(failed(hidden))
+			unseen := failed(hidden)
 			unseen.parsed = true
 			return &unseen
 		}
-		held := &earlyResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true}
+		held := &passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true}
 		if result.Status == health.Failed {
 			held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
 		}

@@ -126,7 +126,7 @@ func TestAct_WaitsForEarlierInstallations(t *testing.T) {
 	other.Name = "other"
 	c.health[other] = health.Result{Status: health.InProgress}
 	const waits = "second waits for Deployment.apps default/operator: 0 of 1"
-	for status, want := range map[health.Status]*earlyResult{
+	for status, want := range map[health.Status]*passResult{
 		health.InProgress: {state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: waits, parsed: true},
 		health.Failed:     {state: v1beta2.StateError, reason: v1beta2.ReasonObjectFailed, message: waits, parsed: true},
 		health.Ready:      nil,

@@ -50,24 +50,22 @@ func (r *Reconciler) remove(ctx context.Context, w *scope) (passResult, error) {
 	blockade, err := r.blockade(ctx, w)
 	r.track(w)
 	if err != nil {
-		return deleting(nil, err)
+		return deleting(err)
 	}
 	if blockade.Holds() {
 		return deleting(r.blocked(ctx, w, blockade))
 	}
-	waiting, err := r.keepRunningDuring(ctx, w, r.removeModuleCRs)
-	if err != nil || waiting != nil {
-		return deleting(waiting, err)
+	if err := r.keepRunningDuring(ctx, w, r.removeModuleCRs); err != nil {
+		return deleting(err)
 	}
-	waiting, err = r.removeObjects(ctx, w)
-	if err != nil || waiting != nil {
-		return deleting(waiting, err)
+	if err := r.removeObjects(ctx, w); err != nil {
+		return deleting(err)
 	}
 	return passResult{gone: true}, r.dropFinalizers(ctx, w)
 }
 
 // deleting reports the same causes as an installation does, in state Deleting.
-func deleting(waiting *passResult, err error) (passResult, error) {
+func deleting(err error) (passResult, error) {
 	if problem := problemOf(err); problem != nil {
 		if problem.Reason == v1beta2.ReasonRuntimeConnecting {
 			return failed(problem), nil
@@ -78,13 +76,10 @@ func deleting(waiting *passResult, err error) (passResult, error) {
 		}
 		return found, nil
 	}
-	if stop, ok := errors.AsType[*earlyResult](err); ok {
-		return passResult(*stop), nil
+	if result := resultOf(err); result != nil {
+		return *result, nil
 	}
-	if err != nil {
-		return passResult{}, err
-	}
-	return *waiting, nil
+	return passResult{}, err
 }
 
 func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (passResult, error) {
@@ -93,7 +88,7 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (pass
 		return passResult{}, err
 	}
 	if problem.Reason != v1beta2.ReasonAccessSecretNotFound {
-		return deleting(nil, problem)
+		return deleting(problem)
 	}
 	if err := r.dropFinalizers(ctx, w); err != nil {
 		return passResult{}, err
@@ -103,21 +98,21 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (pass
 	return passResult{gone: true}, nil
 }
 
-// removeModuleCRs deletes the default CR. A nil finding means that it is gone, or not ours to delete.
-func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) (*passResult, error) {
+// removeModuleCRs deletes the default CR. Nil means that it is gone, or not ours to delete.
+func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) error {
 	if !w.seesModuleCRs() || !w.hasModuleCR() {
-		return nil, nil
+		return nil
 	}
 	if successor, err := r.moduleCRSuccessor(ctx, w); err != nil || successor != "" {
-		return nil, err
+		return err
 	}
 	resource, own, err := w.findModuleCR(ctx)
 	if err != nil || own == nil {
-		return nil, err
+		return err
 	}
 	gone, err := w.deleteModuleCR(ctx, resource, own)
 	if err != nil || gone {
-		return nil, w.clusterProblem(inventory.IDOf(own), err)
+		return w.clusterProblem(inventory.IDOf(own), err)
 	}
 	message := fmt.Sprintf("%s: the default custom resource %s is being deleted", v1beta2.OperationWaitingModuleCRs, inventory.IDOf(own))
 	if holds := apply.HeldBy(own); holds != "" {
@@ -125,7 +120,7 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) (*passResult
 	}
 	return &passResult{
 		state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting, message: message,
-	}, nil
+	}
 }
 
 // deleteModuleCR deletes the default CR and reports whether it is gone. It removes the finalizer that upstream put on it, which no other
@@ -227,10 +222,10 @@ func (r *Reconciler) keepRunning(ctx context.Context, w *scope) (compared bool, 
 		return true, nil
 	}
 	err = r.applyDesired(ctx, w)
-	stop, early := errors.AsType[*earlyResult](err)
+	result := resultOf(err)
 	switch {
-	case early && !stop.gone && !stop.cut:
-		return stop.parsed, nil
+	case result.waits():
+		return result.parsed, nil
 	case problemOf(err) != nil:
 		return false, nil //nolint:nilerr // see above: the block is what must be told
 	default:
@@ -238,15 +233,15 @@ func (r *Reconciler) keepRunning(ctx context.Context, w *scope) (compared bool, 
 	}
 }
 
-// removeObjects deletes wave by wave. A nil finding means that nothing is left.
-func (r *Reconciler) removeObjects(ctx context.Context, w *scope) (*passResult, error) {
+// removeObjects deletes wave by wave. Nil means that nothing is left.
+func (r *Reconciler) removeObjects(ctx context.Context, w *scope) error {
 	var manager *inventory.ID
 	if m := w.manifest.Spec.Manager; m != nil {
 		manager = &inventory.ID{Group: m.Group, Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
 	}
 	recorded, err := r.markLeaving(ctx, w, w.recorded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	options := r.options(ctx, w)
 	for _, wave := range inventory.Teardown(recorded, manager) {
@@ -256,21 +251,21 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *scope) (*passResult, 
 			continue
 		}
 		if firstError(waiting) != nil {
-			return nil, w.refused(ctx, waiting)
+			return w.refused(ctx, waiting)
 		}
 		if blocking := inUse(waiting); blocking != "" {
 			return &passResult{
 				state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, retry: retryDeleting,
 				message: v1beta2.OperationWaitingModuleCRs + ": " + blocking,
-			}, nil
+			}
 		}
 		return &passResult{
 			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
 			message: fmt.Sprintf("%s: %s left, first %s",
 				v1beta2.OperationDeleting, english.Plural(len(w.recorded), "object", ""), firstHeld(waiting)),
-		}, nil
+		}
 	}
-	return nil, nil
+	return nil
 }
 
 // firstHeld names the first object that finalizers hold, with their owners; the first of all where none is held.
@@ -306,7 +301,7 @@ func (r *Reconciler) release(ctx context.Context, w *scope) (passResult, error) 
 			err = r.unmark(ctx, w)
 		}
 		if err != nil {
-			return deleting(nil, err)
+			return deleting(err)
 		}
 	}
 	return passResult{gone: true}, r.dropFinalizers(ctx, w)

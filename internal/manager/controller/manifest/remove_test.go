@@ -180,8 +180,9 @@ func TestRemove_ReportsWhatHoldsTheDeletion(t *testing.T) {
 		w := newScope(newManifest(), testTime)
 		object := hold(marked("held", w.owner()))
 		w.runtime, w.recorded = filled(object), []inventory.Entry{entryOf(inventory.IDOf(object))}
-		found, err := newReconciler(t, w.manifest).removeObjects(t.Context(), w)
-		if err != nil || found == nil || found.reason != v1beta2.ReasonWaitingForDeletion ||
+		err := newReconciler(t, w.manifest).removeObjects(t.Context(), w)
+		found := resultOf(err)
+		if found == nil || found.reason != v1beta2.ReasonWaitingForDeletion ||
 			!strings.HasSuffix(found.message, "1 object left, first ConfigMap default/held"+held) {
 			t.Errorf("finding %+v, error %v", found, err)
 		}
@@ -191,8 +192,9 @@ func TestRemove_ReportsWhatHoldsTheDeletion(t *testing.T) {
 		own.SetNamespace("default")
 		w := newScope(newManifest(withResource("")), testTime)
 		w.runtime = filled(hold(own))
-		found, err := newReconciler(t, w.manifest).removeModuleCRs(t.Context(), w)
-		if err != nil || found == nil || !strings.HasSuffix(found.message, "is being deleted"+held) {
+		err := newReconciler(t, w.manifest).removeModuleCRs(t.Context(), w)
+		found := resultOf(err)
+		if found == nil || !strings.HasSuffix(found.message, "is being deleted"+held) {
 			t.Errorf("finding %+v, error %v", found, err)
 		}
 	})

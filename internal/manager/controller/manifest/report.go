@@ -22,12 +22,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// earlyResult ends a pass early with a finding that is no failure of the program.
-type earlyResult passResult
-
-// Error makes earlyResult an error, so that it can end a pass from any depth.
-func (s *earlyResult) Error() string { return s.reason + ": " + s.message }
-
 // classes maps each class of failed write to its reason and to the pause before it is worth another try without an event.
 var classes = map[apply.Class]struct {
 	reason string
@@ -62,7 +56,7 @@ func (w *scope) refused(ctx context.Context, bad []apply.Outcome) error {
 		}
 	}
 	if first.Class == apply.ClassCanceled {
-		return &earlyResult{cut: true}
+		return &passResult{cut: true}
 	}
 	problem := w.problemOfClass(first.Class, first.ID, first.Err) // which names the object
 	if len(bad) > 1 {
@@ -89,7 +83,7 @@ func (w *scope) clusterProblem(id inventory.ID, err error) error {
 	w.runtime.Report(err)
 	class := apply.Classify(err)
 	if class == apply.ClassCanceled {
-		return &earlyResult{cut: true}
+		return &passResult{cut: true}
 	}
 	if class == apply.ClassUnreachable {
 		err = errUnanswered // its text has a port or a time in it that differs at each attempt, and each would be a write of the status

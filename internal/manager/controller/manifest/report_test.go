@@ -293,14 +293,14 @@ func TestRefused(t *testing.T) {
 				!strings.Contains(problem.Message, test.message) {
 				t.Fatalf("problem %+v", problem)
 			}
-			found, err := deleting(nil, problem)
+			found, err := deleting(problem)
 			if err != nil || found.state != v1beta2.StateDeleting || (test.passing && found.reason != v1beta2.ReasonWaitingForDeletion) {
 				t.Errorf("while it is being deleted: %+v, error %v", found, err)
 			}
 		})
 	}
 	w, _ := settledWork()
-	if stop, ok := errors.AsType[*earlyResult](w.refused(t.Context(), []apply.Outcome{bad(apply.ClassCanceled)})); !ok || !stop.cut {
+	if stop, ok := errors.AsType[*passResult](w.refused(t.Context(), []apply.Outcome{bad(apply.ClassCanceled)})); !ok || !stop.cut {
 		t.Error("the end of the manager is told as a failure")
 	}
 	late, cancel := context.WithTimeout(t.Context(), 0)
@@ -320,7 +320,7 @@ func TestClusterProblem(t *testing.T) {
 	if diff := cmp.Diff(first, second); diff != "" || first.Reason != v1beta2.ReasonRuntimeUnreachable || len(c.reported) != 2 {
 		t.Errorf("the same outage is told in two ways: %s", diff)
 	}
-	if stop, ok := errors.AsType[*earlyResult](w.clusterProblem(deploymentID, context.Canceled)); !ok || !stop.cut {
+	if stop, ok := errors.AsType[*passResult](w.clusterProblem(deploymentID, context.Canceled)); !ok || !stop.cut {
 		t.Error("the end of the manager is told as a failure")
 	}
 	w.target.Local = true

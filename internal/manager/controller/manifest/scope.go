@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,8 @@ func (w *scope) hasModuleCR() bool {
 		w.manifest.Spec.CustomResourcePolicy != v1beta2.CustomResourcePolicyIgnore
 }
 
-// passResult is the result of a pass, before it is reported in the status.
+// passResult is the result of a pass, before it is reported in the status. As an error it ends a pass from any depth, for what is no failure
+// of the program.
 type passResult struct {
 	state           v1beta2.State
 	reason, message string
@@ -75,6 +77,18 @@ type passResult struct {
 	parsed          bool          // the content was fetched, verified, parsed and compared with what is installed
 	brings          bool          // other content than before is about to be applied, or more of it
 }
+
+// Error returns the reason and the message.
+func (p *passResult) Error() string { return p.reason + ": " + p.message }
+
+// resultOf returns the result that an error is; nil for any other error.
+func resultOf(err error) *passResult {
+	result, _ := errors.AsType[*passResult](err)
+	return result
+}
+
+// waits reports whether the result is that something is waited for, and not the end of the pass itself.
+func (p *passResult) waits() bool { return p != nil && !p.gone && !p.cut }
 
 // failed returns the finding of a cause. First contact with a cluster is no cause: its response brings us back.
 func failed(p *Problem) passResult {

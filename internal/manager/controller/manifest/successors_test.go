@@ -54,11 +54,10 @@ func TestModuleCRHeir_KeepsDefaultCRForAnotherManifest(t *testing.T) {
 			}
 			w := newScope(mine, testTime)
 			w.runtime = c
-			waiting, err := newReconciler(t, mine, other).removeModuleCRs(t.Context(), w)
-			if err != nil || waiting != nil {
-				t.Fatalf("waits for %+v, error %v", waiting, err)
+			if err := newReconciler(t, mine, other).removeModuleCRs(t.Context(), w); err != nil {
+				t.Fatalf("waits or fails: %v", err)
 			}
-			_, err = c.dynamic.Resource(samplesResource).Namespace("default").Get(t.Context(), "default", metav1.GetOptions{})
+			_, err := c.dynamic.Resource(samplesResource).Namespace("default").Get(t.Context(), "default", metav1.GetOptions{})
 			if stays := !apierrors.IsNotFound(err); stays != test.stays {
 				t.Errorf("there: %t, error %v", stays, err)
 			}
