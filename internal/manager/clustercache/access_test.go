@@ -13,13 +13,14 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-func wantReason(t *testing.T, err error, reason string) *Problem {
+func wantReason(t *testing.T, err error, reason string) *runtimes.Problem {
 	t.Helper()
-	var p *Problem
+	var p *runtimes.Problem
 	if !errors.As(err, &p) {
 		t.Fatalf("error %v, want a Problem with reason %s", err, reason)
 	}
@@ -39,7 +40,7 @@ func TestInvalidateAccess_ConnectsAgainAfterSecretRotation(t *testing.T) {
 	target := b.remote(t, "rotation", cfg)
 	r := b.mustGet(t, target)
 	owner := ownerNamed("rotation")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 
 	b.InvalidateAccess(target.Namespace, target.Name)
 	b.remote(t, "rotation", cfg)
@@ -61,7 +62,7 @@ func TestInvalidateAccess_ConnectsAgainAfterSecretRotation(t *testing.T) {
 		t.Fatal("the old connection was handed out again")
 	}
 	ns := newNamespace(t, foreign, "rotation")
-	b.trackAll(t, renewed, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, renewed, owner, runtimes.Interest{GroupVersionKind: configMaps})
 	o := newObject(configMaps, ns, "one", owner)
 	own(t, renewed, o)
 	if _, err := at(t, r, r.Cluster().Dynamic, o).Get(t.Context(), "one", metav1.GetOptions{}); apply.Classify(err) != apply.ClassUnreachable {
@@ -88,7 +89,7 @@ func TestGet_DetectsChangedSecretWithoutInvalidateAccess(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.SecretIndexed = true })
 	target := b.remote(t, "unannounced", cfg)
 	r := b.mustGet(t, target)
-	b.trackAll(t, r, ownerNamed("unannounced"), Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, ownerNamed("unannounced"), runtimes.Interest{GroupVersionKind: configMaps})
 	b.secrets.put("access-unannounced", "unannounced", []byte("nonsense: ["))
 	_, err := b.Get(t.Context(), target)
 	wantReason(t, err, v1beta2.ReasonKubeconfigInvalid)
@@ -108,8 +109,8 @@ func TestGet_ReportsRefusedCredentials(t *testing.T) {
 	before := len(b.calls.all())
 	for range 20 {
 		_, err = b.Get(t.Context(), target)
-		if p := wantReason(t, err, v1beta2.ReasonRuntimeUnauthorized); p.RetryAfter < firstRefusal/2 {
-			t.Fatalf("RetryAfter = %s", p.RetryAfter)
+		if p := wantReason(t, err, v1beta2.ReasonRuntimeUnauthorized); p.Retry < firstRefusal/2 {
+			t.Fatalf("RetryAfter = %s", p.Retry)
 		}
 	}
 	if n := len(b.calls.all()) - before; n != 0 {
@@ -148,7 +149,7 @@ func TestGet_LocalTargetImpersonatesServiceAccount(t *testing.T) {
 		t.Fatalf("acts as %s in %v", name, groups)
 	}
 
-	r.Track(ownerNamed("local"), []Interest{{GroupVersionKind: configMaps}})
+	r.Track(ownerNamed("local"), []runtimes.Interest{{GroupVersionKind: configMaps}})
 	b.wantWake(t, ownerNamed("local"), "its kind cannot be listed")
 	synced, problem := r.Synced(ownerNamed("local"))
 	if synced || problem == nil || problem.Reason != v1beta2.ReasonRuntimeForbidden {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // Back-offs between the probes of a runtime that is down. Refused credentials rarely become valid by themselves, and a new Secret resets
@@ -31,9 +32,9 @@ const (
 type breaker struct {
 	phase    phase
 	failures int
-	steps    int       // of the back-off
-	until    time.Time // of down: no probe before
-	problem  *Problem  // of down
+	steps    int               // of the back-off
+	until    time.Time         // of down: no probe before
+	problem  *runtimes.Problem // of down
 }
 
 // succeeded records a response of the runtime; recovered reports that the runtime was not up before.
@@ -45,7 +46,7 @@ func (b *breaker) succeeded() (recovered bool) {
 
 // failed records a failed probe, or the first failed call, and doubles the back-off; twice after a timeout: a runtime that is silent is
 // rarely back in a moment, and every dial of it takes long.
-func (b *breaker) failed(p *Problem, now time.Time, jitter float64) {
+func (b *breaker) failed(p *runtimes.Problem, now time.Time, jitter float64) {
 	b.phase, b.problem = down, p
 	b.until = now.Add(backoff(b.steps, p.Reason, jitter))
 	b.failures++
@@ -61,17 +62,17 @@ func (b *breaker) reportOnce() bool {
 }
 
 // currentProblem returns nil when the runtime may be called, and otherwise why not.
-func (b *breaker) currentProblem(now time.Time) *Problem {
+func (b *breaker) currentProblem(now time.Time) *runtimes.Problem {
 	switch b.phase {
 	case up:
 		return nil
 	case down:
 		p := *b.problem
-		p.RetryAfter = max(b.until.Sub(now), 0) + probeTimeout
+		p.Retry = max(b.until.Sub(now), 0) + probeTimeout
 		return &p
 	case connecting:
 	}
-	return &Problem{Reason: v1beta2.ReasonRuntimeConnecting, Message: "the runtime is being contacted"}
+	return &runtimes.Problem{Reason: v1beta2.ReasonRuntimeConnecting, Message: "the runtime is being contacted"}
 }
 
 // backoff returns the time until the next probe: doubling, half of it random so that runtimes that failed together do not return together.

@@ -17,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 func TestBackoff_DoublesUpToLimit(t *testing.T) {
@@ -50,7 +51,7 @@ func TestBackoff_DoublesUpToLimit(t *testing.T) {
 
 func TestBreaker_ReportsStateOfRuntime(t *testing.T) {
 	now := time.Unix(1000, 0)
-	gone := &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "gone"}
+	gone := &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "gone"}
 	var b breaker
 	if p := b.currentProblem(now); p == nil || p.Reason != v1beta2.ReasonRuntimeConnecting {
 		t.Fatalf("new: %v", p)
@@ -59,20 +60,20 @@ func TestBreaker_ReportsStateOfRuntime(t *testing.T) {
 		t.Fatal("an answer makes it up, once")
 	}
 	b.failed(gone, now, 1)
-	if p := b.currentProblem(now); p == nil || p.RetryAfter != time.Second+probeTimeout || p.Message != "gone" || b.reportOnce() {
+	if p := b.currentProblem(now); p == nil || p.Retry != time.Second+probeTimeout || p.Message != "gone" || b.reportOnce() {
 		t.Fatalf("after one failure: %+v, told %v", p, b.reportOnce())
 	}
 	b.failed(gone, now, 1)
-	if p := b.currentProblem(now.Add(time.Hour)); p == nil || p.RetryAfter != probeTimeout || !b.reportOnce() {
+	if p := b.currentProblem(now.Add(time.Hour)); p == nil || p.Retry != probeTimeout || !b.reportOnce() {
 		t.Fatalf("after two failures, long ago: %+v, told %v", p, b.reportOnce())
 	}
-	if gone.RetryAfter != 0 {
+	if gone.Retry != 0 {
 		t.Error("the shared problem was changed")
 	}
 	if !b.succeeded() {
 		t.Error("not recovered")
 	}
-	b.failed(&Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}, now, 1)
+	b.failed(&runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}, now, 1)
 	if !b.reportOnce() {
 		t.Error("refused credentials are told at once")
 	}
@@ -94,7 +95,7 @@ func TestBreaker_BacksOffLongerForSilentRuntime(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			now, b := time.Unix(1000, 0), breaker{}
 			for i, want := range c.want {
-				b.failed(&Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: c.err}, now, 1)
+				b.failed(&runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: c.err}, now, 1)
 				if got := b.until.Sub(now); got != want {
 					t.Errorf("after failure %d it is left alone for %s, want %s", i+1, got, want)
 				}
@@ -108,10 +109,10 @@ func TestBreaker_BacksOffLongerForSilentRuntime(t *testing.T) {
 
 // No event reports that a runtime accepts the credentials again, so the back-off after a refusal must not grow either.
 func TestBreaker_ProbesEveryMinuteAfterRefusedCredentials(t *testing.T) {
-	silent := &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: context.DeadlineExceeded}
-	refused := &Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}
+	silent := &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Err: context.DeadlineExceeded}
+	refused := &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnauthorized}
 	now, b := time.Unix(1000, 0), breaker{}
-	for i, p := range []*Problem{silent, silent, refused, refused, refused, refused, refused} {
+	for i, p := range []*runtimes.Problem{silent, silent, refused, refused, refused, refused, refused} {
 		b.failed(p, now, 1)
 		if got := b.until.Sub(now); got > time.Minute {
 			t.Errorf("after failure %d (%s) it is left alone for %s, want at most a minute", i+1, p.Reason, got)
@@ -157,8 +158,8 @@ func TestBreaker_DialsDeadRuntimeOncePerBackoff(t *testing.T) {
 	target := b.remote(t, "dead", cfg)
 	_, err := b.Get(t.Context(), target)
 	p := wantReason(t, err, v1beta2.ReasonRuntimeUnreachable)
-	if p.RetryAfter <= 0 {
-		t.Errorf("RetryAfter = %s", p.RetryAfter)
+	if p.Retry <= 0 {
+		t.Errorf("RetryAfter = %s", p.Retry)
 	}
 	begun := time.Now()
 	for time.Since(begun) < 3*time.Second {

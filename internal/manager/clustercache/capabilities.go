@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -22,15 +23,6 @@ const (
 	partialFor = time.Minute
 	maxVersion = 100
 )
-
-// Capabilities holds what templates may query about the cluster that they are rendered for.
-type Capabilities struct {
-	// KubeVersion is the version of the API server, such as "v1.36.3".
-	KubeVersion string
-	// APIVersions lists the groups and versions that are served ("apps/v1") and the kinds in them ("apps/v1/Deployment"), sorted. It
-	// contains what Helm's own client finds, plus the groups whose servers do not respond at the moment.
-	APIVersions []string
-}
 
 // discoveryCache caches what a runtime serves, as of the last discovery.
 type discoveryCache struct {
@@ -60,29 +52,29 @@ type discoveryResult struct {
 //  3. a minute after a result without a group whose server did not respond. What was known of that group is kept.
 //
 // No call is made until a caller asks.
-func (r *Runtime) Capabilities(ctx context.Context) (Capabilities, error) {
+func (r *Runtime) Capabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	s := &r.discoveryCache
 	leave, err := s.calling.enter(ctx)
 	if err != nil {
-		return Capabilities{}, err
+		return runtimes.Capabilities{}, err
 	}
 	defer leave()
 	d, err := r.discoverLocked(ctx, func(d *discoveryResult) bool { return len(d.failed) == 0 || time.Since(d.asked) < partialFor })
 	if err != nil {
-		return Capabilities{}, err
+		return runtimes.Capabilities{}, err
 	}
 	s.mu.Lock()
 	told, at, changed := s.version.text, s.version.at, s.changed
 	s.mu.Unlock()
 	if told == "" || at != changed {
 		if told, err = r.kubeVersion(ctx); err != nil {
-			return Capabilities{}, err
+			return runtimes.Capabilities{}, err
 		}
 		s.mu.Lock()
 		s.version.text, s.version.at = told, changed
 		s.mu.Unlock()
 	}
-	return Capabilities{KubeVersion: told, APIVersions: r.served.addVersions(strings.Split(d.apis.Value(), "\n"))}, nil
+	return runtimes.Capabilities{KubeVersion: told, APIVersions: r.served.addVersions(strings.Split(d.apis.Value(), "\n"))}, nil
 }
 
 // Kinds returns the kinds whose objects can be listed and deleted, each in the version that the runtime prefers. It is as fresh as a

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -36,7 +37,7 @@ func (b *bench) wantAsked(t *testing.T, want string) {
 	}
 }
 
-func mustTell(t *testing.T, r *Runtime) Capabilities {
+func mustTell(t *testing.T, r *Runtime) runtimes.Capabilities {
 	t.Helper()
 	told, err := r.Capabilities(t.Context())
 	must(t, err)
@@ -101,7 +102,7 @@ func TestCapabilities_DiscoversOnce(t *testing.T) {
 	cfg := realCluster(t)
 	b := newBench(t, nil)
 	r := b.mustGet(t, b.remote(t, "capabilities", cfg))
-	b.trackAll(t, r, ownerNamed("capabilities"), Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, ownerNamed("capabilities"), runtimes.Interest{GroupVersionKind: configMaps})
 	b.wantAsked(t, "0 version, 0 api, 0 apis")
 	var workers sync.WaitGroup
 	for range 5 {
@@ -157,7 +158,7 @@ func TestCapabilities_FollowsDefinitions(t *testing.T) {
 	b := newBench(t, nil)
 	r := b.mustGet(t, b.remote(t, "following", cfg))
 	owner, gvk := ownerNamed("following"), widgets("following.test")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: definitions})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: definitions})
 	mustTell(t, r)
 	crd := definitionOf(gvk, owner)
 	own(t, r, crd)

@@ -20,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 )
 
@@ -245,7 +246,7 @@ func (c *connection) await(ctx context.Context) error {
 }
 
 // admit completes Clusters.Get: nil when the runtime may be called. patience bounds how many workers wait for first responses.
-func (c *connection) admit(ctx context.Context, owner types.NamespacedName, patience chan struct{}) *Problem {
+func (c *connection) admit(ctx context.Context, owner types.NamespacedName, patience chan struct{}) *runtimes.Problem {
 	anonymous := owner == types.NamespacedName{}
 	if p := c.answer(types.NamespacedName{}); p == nil || c.isSettled() {
 		return c.answer(owner)
@@ -280,7 +281,7 @@ func (c *connection) isSettled() bool {
 }
 
 // currentProblem returns the breaker's decision, and remembers an owner that is turned away.
-func (c *connection) answer(owner types.NamespacedName) *Problem {
+func (c *connection) answer(owner types.NamespacedName) *runtimes.Problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.breaker.currentProblem(time.Now())

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -54,7 +55,7 @@ func TestCopies_EnqueueOnlyTheirRole(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "copies", cfg))
 	owner := types.NamespacedName{Namespace: hubNamespace, Name: "copies"}
 	ns := newNamespace(t, foreign, "copies")
-	r.Track(Kymas.Owner(owner), []Interest{{GroupVersionKind: configMaps, Mode: Copy}})
+	r.Track(Kymas.Owner(owner), []runtimes.Interest{{GroupVersionKind: configMaps, Mode: runtimes.Copy}})
 	wantHeard := func(why string) {
 		t.Helper()
 		eventually(t, why, func() bool { return cmp.Equal(heard(), []types.NamespacedName{owner}) })
@@ -106,8 +107,8 @@ func TestTrack_OnlyReadsOneObject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	only := Interest{
-		GroupVersionKind: configMaps, Mode: ModuleCR, Keep: true, Only: types.NamespacedName{Namespace: ns, Name: "default"},
+	only := runtimes.Interest{
+		GroupVersionKind: configMaps, Mode: runtimes.ModuleCR, Keep: true, Only: types.NamespacedName{Namespace: ns, Name: "default"},
 	}
 	b.trackAll(t, r, owner, only)
 	if _, ok := r.Object(idOf(wanted)); !ok {
@@ -141,7 +142,7 @@ func TestGet_RefusesAnotherCluster(t *testing.T) {
 	b.mustGet(t, target)
 	pinned = "another"
 	_, err := b.Get(t.Context(), target)
-	problem, ok := errors.AsType[*Problem](err)
+	problem, ok := errors.AsType[*runtimes.Problem](err)
 	if !ok || problem.Reason != v1beta2.ReasonRuntimeReplaced {
 		t.Fatalf("error %v", err)
 	}
@@ -156,8 +157,8 @@ func TestUntrack_ToleratesDiscardedConnection(t *testing.T) {
 	target := b.remote(t, "dropped", s.config())
 	r := b.mustGet(t, target)
 	one, other := ownerNamed("one"), ownerNamed("other")
-	r.Track(one, []Interest{{GroupVersionKind: configMaps}})
-	r.Track(other, []Interest{{GroupVersionKind: secrets}})
+	r.Track(one, []runtimes.Interest{{GroupVersionKind: configMaps}})
+	r.Track(other, []runtimes.Interest{{GroupVersionKind: secrets}})
 	b.secrets.remove("access-dropped")
 	b.InvalidateAccess(hubNamespace, "dropped")
 	r.Untrack(one)

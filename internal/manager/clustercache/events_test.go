@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -19,7 +20,7 @@ func TestObserve_ForeignChangeEnqueuesOwner(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "events", cfg))
 	owner := ownerNamed("events")
 	ns := newNamespace(t, foreign, "events")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 
 	o := newObject(configMaps, ns, "one", owner)
 	o.Object["data"] = map[string]any{"ours": "1"}
@@ -76,7 +77,7 @@ func TestObserveWrite_EnqueuesNoOwner(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "own", cfg))
 	owner := ownerNamed("own")
 	ns := newNamespace(t, stranger(t, cfg), "own")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: deployments, Mode: Workload})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: deployments, Mode: runtimes.Workload})
 	b.wantQuiet(t, "nothing happened")
 
 	var workers sync.WaitGroup

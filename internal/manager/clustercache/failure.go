@@ -17,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // isConnectFailure reports whether no connection was made at all, so that every other call would fail as well. A connection that broke or a
@@ -73,26 +74,26 @@ func isRejectedClientCertificate(err error) bool {
 }
 
 // problemOf maps the error of a failed probe or call to a Problem of its runtime.
-func problemOf(t Target, err error) *Problem {
+func problemOf(t Target, err error) *runtimes.Problem {
 	switch {
 	case apierrors.IsUnauthorized(err), isRejectedClientCertificate(err):
-		return &Problem{
+		return &runtimes.Problem{
 			Reason: v1beta2.ReasonRuntimeUnauthorized, Err: err,
 			Message: fmt.Sprintf("the %s refuses the credentials: %s; renew them in the access Secret", t, cause(err)),
 		}
 	case t.Local && apierrors.IsForbidden(err):
-		return &Problem{
+		return &runtimes.Problem{
 			Reason: v1beta2.ReasonLocalAccessMissing, Err: err,
 			Message: fmt.Sprintf("the operator may not act as service account %s in the hub: %s; install the component \"local\"",
 				t.ServiceAccount, cause(err)),
 		}
 	case isUntrustedCertificate(err):
-		return &Problem{
+		return &runtimes.Problem{
 			Reason: v1beta2.ReasonRuntimeUnreachable, Err: err,
 			Message: fmt.Sprintf("the server certificate of the %s is not trusted: %s; correct the access Secret", t, cause(err)),
 		}
 	}
-	return &Problem{
+	return &runtimes.Problem{
 		Reason: v1beta2.ReasonRuntimeUnreachable, Err: err,
 		Message: fmt.Sprintf("the API server of the %s does not answer: %s", t, cause(err)),
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
@@ -66,9 +67,9 @@ func (f *Clusters) CloseWhere(gone func(namespace, name string) bool) {
 }
 
 // runtime returns the connection of a target, and creates it if needed.
-func (f *Clusters) runtime(ctx context.Context, t Target) (*Runtime, *Problem) {
+func (f *Clusters) runtime(ctx context.Context, t Target) (*Runtime, *runtimes.Problem) {
 	if f.ctx.Err() != nil {
-		return nil, &Problem{Reason: v1beta2.ReasonInternal, Message: "the operator is shutting down", Err: context.Cause(f.ctx)}
+		return nil, &runtimes.Problem{Reason: v1beta2.ReasonInternal, Message: "the operator is shutting down", Err: context.Cause(f.ctx)}
 	}
 	if t.Local {
 		return f.localRuntime(t)
@@ -97,15 +98,15 @@ func (f *Clusters) runtime(ctx context.Context, t Target) (*Runtime, *Problem) {
 }
 
 // isAccessWithdrawn reports whether the access of a connection is no longer granted. Two Secrets at a time are a mistake, not a withdrawal.
-func isAccessWithdrawn(p *Problem) bool {
+func isAccessWithdrawn(p *runtimes.Problem) bool {
 	return p.Reason != v1beta2.ReasonInternal && p.Reason != v1beta2.ReasonAccessSecretAmbiguous
 }
 
 // localRuntime returns the connection to the hub as a service account, never as the operator itself.
-func (f *Clusters) localRuntime(t Target) (*Runtime, *Problem) {
+func (f *Clusters) localRuntime(t Target) (*Runtime, *runtimes.Problem) {
 	namespace, name, ok := t.serviceAccount()
 	if !ok {
-		return nil, &Problem{
+		return nil, &runtimes.Problem{
 			Reason:  v1beta2.ReasonLocalAccessMissing,
 			Message: "no service account is set to act as in the hub; install the component \"local\"",
 		}
@@ -128,7 +129,7 @@ func (f *Clusters) userAgent() string {
 }
 
 // adopt creates a connection and keeps it, unless another caller was faster.
-func (f *Clusters) adopt(id key, t Target, cfg *rest.Config, from access) (*Runtime, *Problem) {
+func (f *Clusters) adopt(id key, t Target, cfg *rest.Config, from access) (*Runtime, *runtimes.Problem) {
 	made, err := f.newRuntime(t, cfg, from)
 	if err != nil {
 		return nil, invalidKubeconfig("it cannot be used:  %s", cause(err))

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -33,7 +34,7 @@ func TestH2Transport_FallsBackToNetHTTP(t *testing.T) {
 			b := newBench(t, func(c *Config) { c.OwnerKey = "owner" })
 			r := b.mustGet(t, b.remote(t, "plain", stub.config()))
 			owner := ownerNamed("m")
-			b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+			b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 			<-feed.asked
 			feed.events <- event("ADDED", metaOf("a", "u1", "110", me))
 			b.wantWake(t, owner, "an object appeared")
@@ -61,7 +62,7 @@ func TestH2Transport_OpensMoreConnectionsAboveStreamLimit(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	s.on("GET /version", jsonAnswer(`{}`))
-	b, kinds := newBench(t, nil), []Interest{{GroupVersionKind: configMaps}, {GroupVersionKind: secrets}, {GroupVersionKind: services}}
+	b, kinds := newBench(t, nil), []runtimes.Interest{{GroupVersionKind: configMaps}, {GroupVersionKind: secrets}, {GroupVersionKind: services}}
 	for _, path := range []string{configMapPath, secretPath, servicePath} {
 		s.on("GET "+path, jsonAnswer(`{"metadata":{"resourceVersion":"1"},"items":[]}`))
 		s.on("WATCH "+path, newFeed().serve)
@@ -78,7 +79,7 @@ func TestConfig_StandardStreamsUsesNetHTTP(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.OwnerKey, c.StandardStreams = "owner", true })
 	r := b.mustGet(t, b.remote(t, "standard", s.config()))
 	owner := ownerNamed("m")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 	<-feed.asked
 	if _, standard := r.conn.streams.RoundTripper.(*http.Transport); !standard {
 		t.Errorf("streams go over a %T", r.conn.streams.RoundTripper)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -21,7 +22,7 @@ func TestHealth_OfWorkload(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "workload", cfg))
 	owner := ownerNamed("workload")
 	ns := newNamespace(t, foreign, "workload")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: deployments, Mode: Workload})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: deployments, Mode: runtimes.Workload})
 	o := deployment(ns, "manager", owner)
 	if result, kept := r.Health(idOf(o)); !kept || result.Status != health.Unknown {
 		t.Fatalf("Health of what does not exist = %v, %v", result, kept)
@@ -72,7 +73,7 @@ func TestHealth_EstablishedDefinitionRelistsItsKind(t *testing.T) {
 	owner, gvk := ownerNamed("definition"), widgets("definition.test")
 	ns := newNamespace(t, foreign, "definition")
 
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: definitions}, Interest{GroupVersionKind: gvk, Mode: ModuleCR})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: definitions}, runtimes.Interest{GroupVersionKind: gvk, Mode: runtimes.ModuleCR})
 	if objs, synced := r.ModuleCRs(gvk.GroupKind()); len(objs) > 0 || !synced {
 		t.Fatalf("ModuleCRs of a kind that is not served = %v, %v", objs, synced)
 	}
@@ -136,7 +137,7 @@ func TestHealth_OfNamespace(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "namespace", cfg))
 	owner := ownerNamed("namespace")
 	o := newObject(namespaces, "", fmt.Sprintf("health-%d", time.Now().UnixNano()), owner)
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: namespaces})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: namespaces})
 	own(t, r, o)
 	if result, kept := r.Health(idOf(o)); !kept || result.Status != health.Ready {
 		t.Fatalf("Health = %v, %v, want ready by what the write returned", result, kept)
@@ -145,8 +146,8 @@ func TestHealth_OfNamespace(t *testing.T) {
 	again := ownerNamed("namespace-after-a-restart")
 	second := newBench(t, nil)
 	r = second.mustGet(t, second.remote(t, "namespace", cfg))
-	second.trackAll(t, r, owner, Interest{GroupVersionKind: namespaces})
-	second.trackAll(t, r, again, Interest{GroupVersionKind: configMaps})
+	second.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: namespaces})
+	second.trackAll(t, r, again, runtimes.Interest{GroupVersionKind: configMaps})
 	if n := second.calls.count("GET /api/v1/namespaces/" + o.GetName()); n != 0 {
 		t.Fatalf("%d calls for a health that no one asked for", n)
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 func TestConnection_DoesNotFollowRedirects(t *testing.T) {
@@ -29,7 +30,7 @@ func TestConnection_DoesNotFollowRedirects(t *testing.T) {
 	s.on("GET /api/v1/namespaces/a/configmaps/b", away)
 	s.on(listConfigMap, away)
 	r := b.mustGet(t, b.remote(t, "redirect", s.config()))
-	r.Track(ownerNamed("redirect"), []Interest{{GroupVersionKind: configMaps}})
+	r.Track(ownerNamed("redirect"), []runtimes.Interest{{GroupVersionKind: configMaps}})
 	_, err := r.Cluster().Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).
 		Namespace("a").Get(t.Context(), "b", metav1.GetOptions{})
 	if err == nil {
@@ -56,7 +57,7 @@ func TestIdentify_RefusesInvalidUID(t *testing.T) {
 				if err == nil && r.ID() != "" {
 					t.Fatalf("it is called %.100q", r.ID())
 				}
-				problem, ok := errors.AsType[*Problem](err)
+				problem, ok := errors.AsType[*runtimes.Problem](err)
 				return ok && len(problem.Message) < 500 && strings.Contains(problem.Message, "kube-system") && !strings.Contains(problem.Message, uid)
 			})
 		})
@@ -144,7 +145,7 @@ func TestClusters_StopLeaksNothing(t *testing.T) {
 		for _, kyma := range []string{"a", "b", "c"} {
 			r := b.mustGet(t, b.remote(t, kyma, stub.config()))
 			b.trackAll(t, r, ownerNamed(kyma),
-				Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: widgets("none.test"), Mode: ModuleCR})
+				runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: widgets("none.test"), Mode: runtimes.ModuleCR})
 		}
 		dead := stub.config()
 		dead.Host = "https://" + closedPort(t)
@@ -158,7 +159,7 @@ func TestClusters_StopLeaksNothing(t *testing.T) {
 		if _, err := b.Get(t.Context(), target); err == nil {
 			t.Error("a closed fleet hands out connections")
 		}
-		r.Track(ownerNamed("late"), []Interest{{GroupVersionKind: secrets}})
+		r.Track(ownerNamed("late"), []runtimes.Interest{{GroupVersionKind: secrets}})
 		b.InvalidateAccess(hubNamespace, "a")
 	}
 	stub.CloseClientConnections()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // identityNamespace exists in every cluster for as long as the cluster does, so its UID identifies the cluster.
@@ -77,7 +78,7 @@ func (r *Runtime) ID() string {
 }
 
 // checkIdentity refuses a runtime that is not the cluster recorded for its Kyma.
-func (f *Clusters) checkIdentity(r *Runtime, t Target) *Problem {
+func (f *Clusters) checkIdentity(r *Runtime, t Target) *runtimes.Problem {
 	if f.cfg.Pinned == nil || t.Local {
 		return nil
 	}
@@ -85,8 +86,8 @@ func (f *Clusters) checkIdentity(r *Runtime, t Target) *Problem {
 	if pinned == "" || now == "" || pinned == now {
 		return nil
 	}
-	return &Problem{
-		Reason: v1beta2.ReasonRuntimeReplaced, RetryAfter: retryReplaced,
+	return &runtimes.Problem{
+		Reason: v1beta2.ReasonRuntimeReplaced, Retry: retryReplaced,
 		Message: fmt.Sprintf("the access Secret of Kyma %s/%s leads to another cluster than before: its namespace %s has the UID %s, not %s; "+
 			"correct the Secret, or delete the Kyma and create it again if the cluster was replaced on purpose",
 			t.Namespace, t.Name, identityNamespace, now, pinned),

@@ -16,12 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-var keptMaps = Interest{GroupVersionKind: configMaps, Keep: true}
+var keptMaps = runtimes.Interest{GroupVersionKind: configMaps, Keep: true}
 
 // wholeOf returns an object as an API server lists it: without its kind, with managedFields.
 func wholeOf(name, resourceVersion, owner, data, status string) string {
@@ -88,7 +89,7 @@ func TestKeep_ChangesEnqueueOnlyKeepingOwners(t *testing.T) {
 	const me, other = hubNamespace + "/m", hubNamespace + "/other"
 	s := newStreamedAs(t, wholeOf("a", "90", me, "one", "no")+","+wholeOf("b", "91", other, "one", "no"), keptMaps)
 	second := ownerNamed("other")
-	s.r.Track(second, []Interest{{GroupVersionKind: configMaps}})
+	s.r.Track(second, []runtimes.Interest{{GroupVersionKind: configMaps}})
 	for i, step := range []struct {
 		what   string
 		object func(version string) string
@@ -159,7 +160,7 @@ func TestKeep_WidensListedKind(t *testing.T) {
 	before := len(s.calls.all())
 	asked, let := s.blocked(`{"metadata":{"resourceVersion":"300"},"items":[` + wholeOf("a", "90", me, "one", "no") + `]}`)
 	keeper := ownerNamed("keeper")
-	s.r.Track(keeper, []Interest{keptMaps})
+	s.r.Track(keeper, []runtimes.Interest{keptMaps})
 	<-asked
 	if live := s.r.Live(mapID("none")); live.Presence != inventory.Absent {
 		t.Errorf("Live = %+v while the kind is listed in full, want what was known", live)
@@ -180,8 +181,8 @@ func TestKeep_WidensListedKind(t *testing.T) {
 	if made := s.calls.all()[before:]; !slices.Equal(made, []string{listConfigMap, watchMap}) {
 		t.Errorf("calls %q, want one LIST and one WATCH", made)
 	}
-	s.r.Track(ownerNamed("third"), []Interest{keptMaps})
-	s.r.Track(keeper, []Interest{{GroupVersionKind: configMaps}})
+	s.r.Track(ownerNamed("third"), []runtimes.Interest{keptMaps})
+	s.r.Track(keeper, []runtimes.Interest{{GroupVersionKind: configMaps}})
 	s.wantQuiet(t, "the kind is kept already, and stays so")
 	if made := len(s.calls.all()) - before; made != 2 {
 		t.Errorf("%d calls", made)
@@ -192,7 +193,7 @@ func TestWiden_ReportsChangesMeanwhile(t *testing.T) {
 	const me = hubNamespace + "/m"
 	s := newStreamed(t, metaOf("a", "u-a", "90", me)+","+metaOf("gone", "u-gone", "91", me))
 	asked, let := s.blocked(`{"metadata":{"resourceVersion":"300"},"items":[` + wholeOf("a", "90", me, "one", "no") + `]}`)
-	s.r.Track(ownerNamed("keeper"), []Interest{keptMaps})
+	s.r.Track(ownerNamed("keeper"), []runtimes.Interest{keptMaps})
 	<-asked
 	let()
 	s.wantWake(t, s.owner, "an object went between the two lists")
@@ -216,7 +217,7 @@ func TestList_UsesSmallPagesForLargeObjects(t *testing.T) {
 	})
 	stub.on(watchMap, newFeed().serve)
 	r := b.mustGet(t, b.remote(t, "large", stub.config()))
-	r.Track(ownerNamed("m"), []Interest{{GroupVersionKind: configMaps, Mode: Workload}}) // read as a whole, and not kept so
+	r.Track(ownerNamed("m"), []runtimes.Interest{{GroupVersionKind: configMaps, Mode: runtimes.Workload}}) // read as a whole, and not kept so
 	eventuallyWithin(t, time.Minute, "all is read", func() bool { synced, _ := r.Synced(ownerNamed("m")); return synced })
 	if live := r.Live(mapID("c19")); live.Presence != inventory.Present {
 		t.Errorf("Live = %+v, want it listed", live)
@@ -230,7 +231,7 @@ func TestWiden_IgnoresLastEventOfNarrowerStream(t *testing.T) {
 	const me = hubNamespace + "/m"
 	s := newStreamed(t, metaOf("a", "u-a", "90", me))
 	asked, let := s.blocked(`{"metadata":{"resourceVersion":"285"},"items":[` + wholeOf("a", "280", me, "one", "no") + `]}`)
-	s.r.Track(ownerNamed("keeper"), []Interest{keptMaps})
+	s.r.Track(ownerNamed("keeper"), []runtimes.Interest{keptMaps})
 	<-asked
 	s.r.mu.RLock()
 	k := s.r.kinds[configMaps.GroupKind()]
@@ -247,7 +248,7 @@ func TestWiden_IgnoresLastEventOfNarrowerStream(t *testing.T) {
 
 func TestWiden_ToWorkloadHasHealthAtOnce(t *testing.T) {
 	s := newStreamed(t, metaOf("a", "u-a", "90", hubNamespace+"/m"))
-	s.trackAll(t, s.r, ownerNamed("second"), Interest{GroupVersionKind: configMaps, Mode: Workload})
+	s.trackAll(t, s.r, ownerNamed("second"), runtimes.Interest{GroupVersionKind: configMaps, Mode: runtimes.Workload})
 	if result, kept := s.r.Health(mapID("a")); !kept || result.Status != health.Ready {
 		t.Errorf("Health = %v, %v of an object that did not change since it was listed without its status", result, kept)
 	}
@@ -255,12 +256,12 @@ func TestWiden_ToWorkloadHasHealthAtOnce(t *testing.T) {
 
 func TestModuleCRs_ReturnsObjectWithKeep(t *testing.T) {
 	const nobody = hubNamespace + "/nobody"
-	s := newStreamedAs(t, wholeOf("a", "90", nobody, "one", "no"), Interest{GroupVersionKind: configMaps, Mode: ModuleCR})
+	s := newStreamedAs(t, wholeOf("a", "90", nobody, "one", "no"), runtimes.Interest{GroupVersionKind: configMaps, Mode: runtimes.ModuleCR})
 	if objs, _ := s.r.ModuleCRs(configMaps.GroupKind()); len(objs) != 1 || objs[0].Object != nil {
 		t.Fatalf("%+v, want no object", objs)
 	}
 	keeper := ownerNamed("keeper")
-	s.trackAll(t, s.r, keeper, Interest{GroupVersionKind: configMaps, Mode: ModuleCR, Keep: true})
+	s.trackAll(t, s.r, keeper, runtimes.Interest{GroupVersionKind: configMaps, Mode: runtimes.ModuleCR, Keep: true})
 	s.wantWatch(t, "100")
 	s.woken()
 	s.send(t, event("MODIFIED", wholeOf("a", "110", nobody, "one", "yes")))
@@ -299,7 +300,7 @@ func TestKeep_OnRealCluster(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "kept", cfg))
 	owner := ownerNamed("kept")
 	ns := newNamespace(t, foreign, "kept")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: deployments, Mode: Workload, Keep: true}, keptMaps)
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: deployments, Mode: runtimes.Workload, Keep: true}, keptMaps)
 	eventually(t, "both kinds are watched", func() bool { return r.streaming() == 2 })
 	if n := len(b.calls.all()); n != 5 {
 		t.Errorf("%d calls, want a probe, and LIST and WATCH per kind", n)
@@ -337,8 +338,8 @@ func TestKeep_DefinitionRelistsItsKind(t *testing.T) {
 	b, foreign := newBench(t, func(c *Config) { c.MaxStreams = 2 }), stranger(t, cfg)
 	r := b.mustGet(t, b.remote(t, "kept-definition", cfg))
 	owner, gvk := ownerNamed("kept-definition"), widgets("kept-definition.test")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: definitions, Keep: true}, Interest{GroupVersionKind: namespaces, Keep: true},
-		Interest{GroupVersionKind: gvk, Mode: ModuleCR})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: definitions, Keep: true}, runtimes.Interest{GroupVersionKind: namespaces, Keep: true},
+		runtimes.Interest{GroupVersionKind: gvk, Mode: runtimes.ModuleCR})
 	crd := definitionOf(gvk, owner)
 	define(t, foreign, crd)
 	eventually(t, "the kind is looked for", func() bool { return b.calls.count("GET /apis/kept-definition.test/v1alpha1/widgets") > 0 })

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -29,9 +30,9 @@ type readLevel struct {
 }
 
 // needsOf returns what an interest needs. A stream of full objects replaces the single reads of health for CRDs and Namespaces.
-func needsOf(i Interest) readLevel {
+func needsOf(i runtimes.Interest) readLevel {
 	return readLevel{
-		health: i.Mode == Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == ModuleCR, keep: i.Keep, copies: i.Mode == Copy,
+		health: i.Mode == runtimes.Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == runtimes.ModuleCR, keep: i.Keep, copies: i.Mode == runtimes.Copy,
 	}
 }
 
@@ -83,7 +84,7 @@ func (w trackSpec) equal(other trackSpec) bool {
 }
 
 // wishes groups interests by kind.
-func groupInterests(interests []Interest) map[schema.GroupKind]trackSpec {
+func groupInterests(interests []runtimes.Interest) map[schema.GroupKind]trackSpec {
 	all := make(map[schema.GroupKind]trackSpec, len(interests))
 	for _, i := range interests {
 		gk := i.GroupKind()
@@ -103,13 +104,13 @@ type kind struct {
 	spec    trackSpec
 	objects map[objectKey]*object
 
-	synced  bool     // what is not in objects does not exist
-	known   bool     // was synced once, perhaps more narrowly than it is wanted now
-	settled bool     // synced, or known not to sync soon: no caller waits for it
-	absent  bool     // the runtime does not serve it
-	problem *Problem // why it cannot be listed
-	doubt   *Problem // why what is known of it may be old
-	failed  error    // how its last list or stream failed
+	synced  bool              // what is not in objects does not exist
+	known   bool              // was synced once, perhaps more narrowly than it is wanted now
+	settled bool              // synced, or known not to sync soon: no caller waits for it
+	absent  bool              // the runtime does not serve it
+	problem *runtimes.Problem // why it cannot be listed
+	doubt   *runtimes.Problem // why what is known of it may be old
+	failed  error             // how its last list or stream failed
 
 	resource *apply.Resource // where it was found
 	resume   string          // resourceVersion to watch from
@@ -129,7 +130,7 @@ type kind struct {
 }
 
 // currentProblem returns what must be reported about the kind.
-func (k *kind) currentProblem() *Problem {
+func (k *kind) currentProblem() *runtimes.Problem {
 	if k.problem != nil {
 		return k.problem
 	}

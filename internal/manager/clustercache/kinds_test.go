@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -75,10 +76,10 @@ func TestChoose_SelectsKindsToWatch(t *testing.T) {
 }
 
 func TestTrackSpec_CombinesNeeds(t *testing.T) {
-	got := groupInterests([]Interest{
-		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1alpha1", Kind: "K"}, Mode: ModuleCR},
+	got := groupInterests([]runtimes.Interest{
+		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1alpha1", Kind: "K"}, Mode: runtimes.ModuleCR},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "K"}},
-		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "K"}, Mode: Workload},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "K"}, Mode: runtimes.Workload},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Other"}},
 	})
 	want := map[schema.GroupKind]trackSpec{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // An API server can be up while one of its kinds is not, for example when the kind's conversion webhook is gone.
@@ -14,7 +15,7 @@ func TestUnread_ReportsKindThatFailsToList(t *testing.T) {
 	stub.on(listConfigMap, statusAnswer(http.StatusInternalServerError, "InternalError"))
 	r := b.mustGet(t, b.remote(t, "broken", stub.config()))
 	owner := ownerNamed("broken")
-	r.Track(owner, []Interest{{GroupVersionKind: configMaps}})
+	r.Track(owner, []runtimes.Interest{{GroupVersionKind: configMaps}})
 	b.wantWake(t, owner, "its kind cannot be listed")
 	synced, p := r.Synced(owner)
 	if synced || p == nil || p.Reason != v1beta2.ReasonRuntimeUnreachable || !strings.Contains(p.Message, "ConfigMap") ||

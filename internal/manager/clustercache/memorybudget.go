@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 const (
@@ -95,14 +96,14 @@ func (g *listBuffer) end() { g.runtime.gathered.Add(-g.weight) }
 
 // markOversized records that a kind exceeds the limits. What was known of it stays.
 func (r *Runtime) markOversized(k *kind, err error) {
-	r.markUnreadable(k, &Problem{
+	r.markUnreadable(k, &runtimes.Problem{
 		Reason: v1beta2.ReasonRuntimeUnreachable, Err: err,
 		Message: fmt.Sprintf("%s of the %s cannot be watched: %s", k.gk, r.conn.target, cause(err)),
 	})
 }
 
 // markUnreadable records why a kind cannot be read, and enqueues its owners, once.
-func (r *Runtime) markUnreadable(k *kind, p *Problem) {
+func (r *Runtime) markUnreadable(k *kind, p *runtimes.Problem) {
 	r.mu.Lock()
 	news := k.problem == nil
 	k.problem = p

@@ -14,16 +14,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // livesVariable is the environment variable with the number of random histories.
 const livesVariable = "FLEET_LIVES"
 
 // The kinds of the model, more of them than streams.
-var lived = map[string]Interest{
+var lived = map[string]runtimes.Interest{
 	configMapPath: {GroupVersionKind: configMaps}, secretPath: {GroupVersionKind: secrets}, servicePath: {GroupVersionKind: services},
 	accountPath:    {GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}},
-	deploymentPath: {GroupVersionKind: deployments, Mode: Workload},
+	deploymentPath: {GroupVersionKind: deployments, Mode: runtimes.Workload},
 }
 
 // lives is a history of random events in a runtime: kinds are listed, watched, not served, too large, forbidden, they disappear and return,
@@ -147,7 +149,7 @@ func (l *lives) loseOne(path string) {
 func (l *lives) track() {
 	owner := ownerNamed([]string{"a", "b", "c"}[l.rnd.IntN(3)])
 	l.tracks[owner] = map[string]bool{}
-	var kinds []Interest
+	var kinds []runtimes.Interest
 	for _, path := range sortedKeys(lived) {
 		if l.rnd.IntN(2) == 0 {
 			l.tracks[owner][path] = true
@@ -259,7 +261,7 @@ func (l *lives) kind(path string) (k *kind, watched bool) {
 	return k, watched
 }
 
-func (l *lives) trouble(k *kind) *Problem {
+func (l *lives) trouble(k *kind) *runtimes.Problem {
 	l.r.mu.RLock()
 	defer l.r.mu.RUnlock()
 	return k.currentProblem()

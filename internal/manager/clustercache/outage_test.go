@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -18,7 +19,7 @@ func TestWatch_ResumesCutStream(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "cut", cfg))
 	owner := ownerNamed("cut")
 	ns := newNamespace(t, foreign, "cut")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: secrets}, Interest{GroupVersionKind: services})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: secrets}, runtimes.Interest{GroupVersionKind: services})
 	eventually(t, "all kinds are watched", func() bool { return r.streaming() == 3 })
 
 	for round := range 3 {
@@ -58,7 +59,7 @@ func TestWatch_RecoversAfterAPIServerRestart(t *testing.T) {
 	r := b.mustGet(t, target)
 	owner, late := ownerNamed("restart"), ownerNamed("late")
 	ns := newNamespace(t, stranger(t, cfg), "restart")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 	o := newObject(configMaps, ns, "survives", owner)
 	own(t, r, o)
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
@@ -81,7 +82,7 @@ func TestReduce_HealthOfAPIServiceAndCustomResource(t *testing.T) {
 		_, err := foreign.Resource(gvk.GroupVersion().WithResource("widgets")).Namespace(ns).Create(t.Context(), cr, metav1.CreateOptions{})
 		return err == nil
 	})
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: services, Mode: Workload}, Interest{GroupVersionKind: gvk, Mode: Workload})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: services, Mode: runtimes.Workload}, runtimes.Interest{GroupVersionKind: gvk, Mode: runtimes.Workload})
 
 	service := newObject(services, "", "v1.absent.contents.test", owner)
 	service.Object["spec"] = map[string]any{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // errCut means that a stream was ended on purpose.
@@ -186,7 +187,7 @@ func (r *Runtime) unserved(k *kind, learned uint) {
 
 // forbidden records that the kind cannot be read. What was known of it stays.
 func (r *Runtime) forbidden(k *kind, err error) {
-	r.markUnreadable(k, &Problem{
+	r.markUnreadable(k, &runtimes.Problem{
 		Reason: v1beta2.ReasonRuntimeForbidden, Err: err,
 		Message: fmt.Sprintf("%s of the %s cannot be watched: %s", k.gk, r.conn.target, cause(err)),
 	})
@@ -201,7 +202,7 @@ func (r *Runtime) unread(k *kind, err error) {
 	if known || failures+1 < failuresUntilUnread {
 		return
 	}
-	r.markUnreadable(k, &Problem{
+	r.markUnreadable(k, &runtimes.Problem{
 		Reason: v1beta2.ReasonRuntimeUnreachable, Err: err,
 		Message: fmt.Sprintf("%s of the %s cannot be read: %s", k.gk, r.conn.target, cause(err)),
 	})
@@ -223,7 +224,7 @@ func (r *Runtime) markDoubtedLocked(k *kind) []types.NamespacedName {
 		if outcomeOf(k.failed) == outcomeForbidden {
 			reason = v1beta2.ReasonRuntimeForbidden
 		}
-		k.doubt = &Problem{
+		k.doubt = &runtimes.Problem{
 			Reason: reason, Err: k.failed,
 			Message: fmt.Sprintf("changes of %s of the %s are noticed late, because it cannot be watched: %s", k.gk, r.conn.target, why),
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -29,8 +30,8 @@ func TestRelist_ListsUnlistedKindBeforeStream(t *testing.T) {
 			w.answer(configMapPath, lists, works)
 			inWorld(t, w, func(c *Config) { c.MaxStreams = 1 }, func(t *testing.T, b *bench, r *Runtime) {
 				a, other := ownerNamed("a"), ownerNamed("other")
-				r.Track(a, []Interest{{GroupVersionKind: configMaps}})
-				r.Track(other, []Interest{{GroupVersionKind: secrets}})
+				r.Track(a, []runtimes.Interest{{GroupVersionKind: configMaps}})
+				r.Track(other, []runtimes.Interest{{GroupVersionKind: secrets}})
 				<-time.After(5 * time.Minute)
 				r.Untrack(other)
 				<-time.After(20 * time.Second)
@@ -55,7 +56,7 @@ func TestRelist_ReportsKindWhoseStreamNeverOpens(t *testing.T) {
 			w := newWorld(configMapPath)
 			inWorld(t, w, nil, func(t *testing.T, b *bench, r *Runtime) {
 				owner := ownerNamed("a")
-				b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+				b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 				<-time.After(10 * time.Second)
 				w.answer(configMapPath, works, watches)
 				w.end(configMapPath, io.ErrUnexpectedEOF)
@@ -95,7 +96,7 @@ func TestRelist_ReportsKindThatFailsToList(t *testing.T) {
 	w := newWorld(configMapPath)
 	inWorld(t, w, nil, func(t *testing.T, b *bench, r *Runtime) {
 		owner := ownerNamed("a")
-		b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+		b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 		w.answer(configMapPath, broken, outdated)
 		w.end(configMapPath, io.EOF)
 		<-time.After(3 * time.Minute)
@@ -129,7 +130,7 @@ func TestRelist_RepairsUnreadEvent(t *testing.T) {
 			w := newWorld(configMapPath)
 			inWorld(t, w, nil, func(t *testing.T, b *bench, r *Runtime) {
 				owner := ownerNamed("a")
-				b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+				b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 				<-time.After(10 * time.Second)
 				lose(w, r)
 				<-time.After(10 * time.Second)
@@ -170,7 +171,7 @@ func TestAudit_ListsWatchedKinds(t *testing.T) {
 	w := newWorld(configMapPath, secretPath)
 	w.answer(configMapPath, works, silent)
 	inWorld(t, w, nil, func(t *testing.T, b *bench, r *Runtime) {
-		b.trackAll(t, r, ownerNamed("a"), Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: secrets})
+		b.trackAll(t, r, ownerNamed("a"), runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: secrets})
 		b.woken()
 		w.put(configMapPath, "m", true)
 		<-time.After(b.cfg.AuditInterval * 11 / 10)

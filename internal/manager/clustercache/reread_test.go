@@ -3,6 +3,7 @@ package clustercache
 import (
 	"testing"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
@@ -14,7 +15,7 @@ func TestRereadHealth_DetectsReadyBeforeList(t *testing.T) {
 	s.on("GET /api/v1/namespaces", jsonAnswer(`{"metadata":{"resourceVersion":"100"},"items":[]}`))
 	s.on("WATCH /api/v1/namespaces", s.feed.serve)
 	s.r = s.mustGet(t, s.remote(t, "stub", s.config()))
-	s.trackAll(t, s.r, s.owner, Interest{GroupVersionKind: namespaces})
+	s.trackAll(t, s.r, s.owner, runtimes.Interest{GroupVersionKind: namespaces})
 	s.wantWatch(t, "100")
 
 	made := newObject(namespaces, "", "made", s.owner)
@@ -29,7 +30,7 @@ func TestRereadHealth_DetectsReadyBeforeList(t *testing.T) {
 	s.on("GET /api/v1/namespaces", jsonAnswer(`{"metadata":{"resourceVersion":"300"},"items":[{`+meta+`}]}`))
 	s.on("GET /api/v1/namespaces/made", jsonAnswer(`{"apiVersion":"v1","kind":"Namespace",`+meta+`,"status":{"phase":"Active"}}`))
 	s.woken()
-	s.r.Track(ownerNamed("copies"), []Interest{{GroupVersionKind: namespaces, Mode: Copy}}) // the kind is listed again for that
+	s.r.Track(ownerNamed("copies"), []runtimes.Interest{{GroupVersionKind: namespaces, Mode: runtimes.Copy}}) // the kind is listed again for that
 	s.wantWatch(t, "300")
 	s.wantWake(t, s.owner, "what it waits for is ready")
 	if result, _ := s.r.Health(idOf(made)); result.Status != health.Ready {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 func TestResponseBudget_WeighsJSONByMemory(t *testing.T) {
@@ -120,7 +121,7 @@ func TestMemoryBudget_BoundsRuntime(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"metadata":{"resourceVersion":"1","continue":"%d"},"items":[%s]}`, page, strings.Join(items, ","))
 	})
 	r := b.mustGet(t, b.remote(t, "hoard", s.config()))
-	r.Track(ownerNamed("hoard"), []Interest{{GroupVersionKind: configMaps}})
+	r.Track(ownerNamed("hoard"), []runtimes.Interest{{GroupVersionKind: configMaps}})
 	eventually(t, "the kind counts as more than is kept", func() bool {
 		r.mu.RLock()
 		defer r.mu.RUnlock()

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -17,13 +18,13 @@ func TestIdle_MakesNoCalls(t *testing.T) {
 	target := b.remote(t, "rest", cfg)
 	r := b.mustGet(t, target)
 	owner := ownerNamed("rest")
-	kinds := []Interest{
+	kinds := []runtimes.Interest{
 		{GroupVersionKind: configMaps},
 		{GroupVersionKind: secrets},
 		{GroupVersionKind: services},
 		{GroupVersionKind: namespaces},
 		{GroupVersionKind: definitions},
-		{GroupVersionKind: deployments, Mode: Workload},
+		{GroupVersionKind: deployments, Mode: runtimes.Workload},
 	}
 	b.trackAll(t, r, owner, kinds...)
 	eventually(t, "all kinds are watched", func() bool { return r.streaming() == len(kinds) })
@@ -54,10 +55,10 @@ func TestTrack_SecondOwnerMakesNoCalls(t *testing.T) {
 	cfg := realCluster(t)
 	b := newBench(t, nil)
 	r := b.mustGet(t, b.remote(t, "second", cfg))
-	b.trackAll(t, r, ownerNamed("first"), Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: secrets})
+	b.trackAll(t, r, ownerNamed("first"), runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: secrets})
 	eventually(t, "both kinds are watched", func() bool { return len(b.calls.all()) == 5 })
 	second := ownerNamed("second")
-	r.Track(second, []Interest{{GroupVersionKind: secrets}})
+	r.Track(second, []runtimes.Interest{{GroupVersionKind: secrets}})
 	if synced, problem := r.Synced(second); !synced || problem != nil {
 		t.Fatalf("Synced = %v, %v", synced, problem)
 	}
@@ -88,8 +89,8 @@ func TestAudit_ListsUnwatchedKinds(t *testing.T) {
 		}
 	}
 	b.trackAll(t, r, owner,
-		Interest{GroupVersionKind: services}, Interest{GroupVersionKind: secrets}, Interest{GroupVersionKind: accounts},
-		Interest{GroupVersionKind: deployments, Mode: Workload})
+		runtimes.Interest{GroupVersionKind: services}, runtimes.Interest{GroupVersionKind: secrets}, runtimes.Interest{GroupVersionKind: accounts},
+		runtimes.Interest{GroupVersionKind: deployments, Mode: runtimes.Workload})
 	eventually(t, "the two that deserve it are watched", func() bool {
 		return b.calls.count("WATCH /apis/apps/v1/deployments") == 1 && b.calls.count("WATCH /api/v1/secrets") == 1
 	})
@@ -113,7 +114,7 @@ func TestDeletionCheck_FollowsDeleteWithoutStream(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "leaving", cfg))
 	owner := ownerNamed("leaving")
 	ns := newNamespace(t, foreign, "leaving")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps}, Interest{GroupVersionKind: deployments, Mode: Workload})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps}, runtimes.Interest{GroupVersionKind: deployments, Mode: runtimes.Workload})
 	o := newObject(configMaps, ns, "held", owner)
 	o.SetFinalizers([]string{"test/hold"})
 	own(t, r, o)

@@ -8,60 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
-
-// Mode defines how much of a kind's objects is read.
-type Mode int
-
-// The modes. When several Manifests track one kind in different modes, it is read so that all of them are satisfied.
-const (
-	// Metadata reads the metadata of owned objects. CustomResourceDefinitions and Namespaces have health nevertheless.
-	Metadata Mode = iota
-	// Workload reads owned objects in full and keeps their health.
-	Workload
-	// ModuleCR reads all objects of the kind, owned or not, and keeps their state and message.
-	ModuleCR
-	// Copy reads the metadata of owned objects, and enqueues all owners that track the kind with Copy at every change of any of them.
-	Copy
-)
-
-// Interest is a kind that a Manifest tracks.
-type Interest struct {
-	schema.GroupVersionKind
-	Mode Mode
-	// Keep keeps the objects of the kind whole, for Object and ModuleCRs; Mode still defines which ones those are. An owner that sets it is
-	// enqueued by every change of one of its objects (of every object where Mode is ModuleCR), including its status, but not by a bare
-	// change of resourceVersion or managedFields.
-	//
-	// It costs memory: the JSON of every object without managedFields, which is 1 to 3 KiB for a Deployment or the custom resource of a
-	// module, up to 1 MiB for a ConfigMap or a Secret (whose values are then held, too), and 48 bytes. The 180 bytes that every object
-	// costs come on top. The stream is one of full objects, without additional calls. Like every wider readLevel of a kind, it stays until
-	// no owner tracks the kind any more.
-	Keep bool
-	// Only, when it has a name, limits the kind to one object. It is effective as long as all owners that track the kind name the same
-	// one.
-	Only types.NamespacedName
-}
-
-// ModuleCRStatus is what is known of one custom resource of a module.
-type ModuleCRStatus struct {
-	Namespace, Name string
-	// UID distinguishes a re-created object from the previous one.
-	UID types.UID
-	// State and Message are what the object reports, empty without a report.
-	State, Message string
-	// Terminating means that it is being deleted.
-	Terminating bool
-	// Object is the whole object where the kind is tracked with Keep, nil otherwise. The caller may change it.
-	Object *unstructured.Unstructured
-}
 
 // Runtime is one connection to one runtime, with the cached state of its objects. It is valid until the access Secret's content changes;
 // afterwards its calls fail, and its cache is empty.
@@ -156,7 +110,7 @@ func (r *Runtime) Health(id inventory.ID) (result health.Result, kept bool) {
 }
 
 // ModuleCRs returns all objects of a kind that is tracked as ModuleCR, sorted; synced is false while the kind is not listed.
-func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced bool) {
+func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []runtimes.ModuleCRStatus, synced bool) {
 	r.mu.RLock()
 	k := r.kinds[gk]
 	if k == nil || !k.spec.needs.state {
@@ -169,18 +123,18 @@ func (r *Runtime) ModuleCRs(gk schema.GroupKind) (objs []ModuleCRStatus, synced 
 	}
 	synced = k.synced
 	r.mu.RUnlock()
-	objs = make([]ModuleCRStatus, 0, len(known))
+	objs = make([]runtimes.ModuleCRStatus, 0, len(known))
 	for at, o := range known {
 		objs = append(objs, o.moduleCR(at))
 	}
-	slices.SortFunc(objs, func(a, b ModuleCRStatus) int {
+	slices.SortFunc(objs, func(a, b runtimes.ModuleCRStatus) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return objs, synced
 }
 
-func (o *object) moduleCR(at objectKey) ModuleCRStatus {
-	cr := ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
+func (o *object) moduleCR(at objectKey) runtimes.ModuleCRStatus {
+	cr := runtimes.ModuleCRStatus{Namespace: at.namespace.Value(), Name: at.name.Value(), UID: o.uid, Terminating: o.terminating}
 	if o.state != nil {
 		cr.State, cr.Message = o.state.state, o.state.message
 	}
@@ -193,7 +147,7 @@ func (o *object) moduleCR(at objectKey) ModuleCRStatus {
 // Synced reports whether all kinds that the owner tracks have been listed. A kind that the runtime does not serve counts as listed: it has
 // no objects. problem names a kind that cannot be listed, for example because the credentials do not allow it, or one whose changes
 // may be detected late, because its stream fails.
-func (r *Runtime) Synced(owner types.NamespacedName) (synced bool, problem *Problem) {
+func (r *Runtime) Synced(owner types.NamespacedName) (synced bool, problem *runtimes.Problem) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	t := r.owners[owner]

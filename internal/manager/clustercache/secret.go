@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // SecretIndex is the name of the field index for Config.SecretIndexed.
@@ -32,21 +33,21 @@ type access struct {
 }
 
 // findAccess returns the one Secret that gives access to the runtime of a Kyma.
-func (f *Clusters) findAccess(ctx context.Context, namespace, kyma string) (access, *Problem) {
+func (f *Clusters) findAccess(ctx context.Context, namespace, kyma string) (access, *runtimes.Problem) {
 	var list corev1.SecretList
 	var by client.ListOption = client.MatchingLabels{v1beta2.LabelKymaName: kyma}
 	if f.cfg.SecretIndexed {
 		by = client.MatchingFields{SecretIndex: kyma}
 	}
 	if err := f.cfg.Secrets.List(ctx, &list, client.InNamespace(namespace), by, client.UnsafeDisableDeepCopy); err != nil {
-		return access{}, &Problem{
-			Reason: v1beta2.ReasonInternal, RetryAfter: firstBackoff, Err: err,
+		return access{}, &runtimes.Problem{
+			Reason: v1beta2.ReasonInternal, Retry: firstBackoff, Err: err,
 			Message: fmt.Sprintf("access Secrets of Kyma %s/%s cannot be listed", namespace, kyma),
 		}
 	}
 	switch len(list.Items) {
 	case 0:
-		return access{}, &Problem{
+		return access{}, &runtimes.Problem{
 			Reason: v1beta2.ReasonAccessSecretNotFound,
 			Message: fmt.Sprintf("no Secret in namespace %s has the label %s=%s; create one with the runtime's kubeconfig under the key %s",
 				namespace, v1beta2.LabelKymaName, kyma, v1beta2.AccessSecretKey),
@@ -54,14 +55,14 @@ func (f *Clusters) findAccess(ctx context.Context, namespace, kyma string) (acce
 	case 1:
 		return accessOf(&list.Items[0])
 	}
-	return access{}, &Problem{
+	return access{}, &runtimes.Problem{
 		Reason: v1beta2.ReasonAccessSecretAmbiguous,
 		Message: fmt.Sprintf("%d Secrets in namespace %s have the label %s=%s: %s; leave one",
 			len(list.Items), namespace, v1beta2.LabelKymaName, kyma, someNames(list.Items)),
 	}
 }
 
-func accessOf(secret *corev1.Secret) (access, *Problem) {
+func accessOf(secret *corev1.Secret) (access, *runtimes.Problem) {
 	kubeconfig, ok := secret.Data[v1beta2.AccessSecretKey]
 	if !ok {
 		return access{}, invalidKubeconfig("Secret %s/%s has no key %s", secret.Namespace, secret.Name, v1beta2.AccessSecretKey)

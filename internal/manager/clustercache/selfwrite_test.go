@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -82,7 +83,7 @@ func TestWiden_ListsAgain(t *testing.T) {
 		jsonAnswer(`{"metadata":{"resourceVersion":"300"},"items":[{"metadata":{"name":"a","namespace":"ns","resourceVersion":"9"},"status":{"state":"Ready"}}]}`)(w, req)
 	})
 	wide := ownerNamed("wide")
-	s.trackAll(t, s.r, wide, Interest{GroupVersionKind: configMaps, Mode: ModuleCR})
+	s.trackAll(t, s.r, wide, runtimes.Interest{GroupVersionKind: configMaps, Mode: runtimes.ModuleCR})
 	if got := <-asked; got != " application/json" {
 		t.Errorf("listed with %q, want everything in full", got)
 	}
@@ -105,7 +106,7 @@ func TestH2Conn_ClosesWithoutStreams(t *testing.T) {
 	eventually(t, "the stream has ended", func() bool { return s.r.streaming() == 0 })
 	trunk.CloseIdle()
 	eventually(t, "the connection is closed", func() bool { return s.r.conn.streams.sockets.count() == 0 })
-	s.r.Track(s.owner, []Interest{{GroupVersionKind: configMaps}})
+	s.r.Track(s.owner, []runtimes.Interest{{GroupVersionKind: configMaps}})
 	s.wantWatch(t, "100")
 	if n := s.r.conn.streams.sockets.count(); n != 1 {
 		t.Errorf("%d connections", n)

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -30,10 +31,10 @@ type streamed struct {
 
 func newStreamed(t *testing.T, items string) *streamed {
 	t.Helper()
-	return newStreamedAs(t, items, Interest{GroupVersionKind: configMaps})
+	return newStreamedAs(t, items, runtimes.Interest{GroupVersionKind: configMaps})
 }
 
-func newStreamedAs(t *testing.T, items string, interest Interest) *streamed {
+func newStreamedAs(t *testing.T, items string, interest runtimes.Interest) *streamed {
 	t.Helper()
 	s := &streamed{stub: newStub(t), feed: newFeed(), owner: ownerNamed("m")}
 	s.bench = newBench(t, func(c *Config) { c.OwnerKey = "owner" })
@@ -194,7 +195,7 @@ func TestStream_EnqueuesConcernedOwners(t *testing.T) {
 	s.reached(t, "140")
 	s.wantQuiet(t, "who does not track a runtime is not woken by it, whatever its objects say")
 
-	s.r.Track(ownerNamed("other"), []Interest{{GroupVersionKind: configMaps}})
+	s.r.Track(ownerNamed("other"), []runtimes.Interest{{GroupVersionKind: configMaps}})
 	s.send(t, event("MODIFIED", metaOf("a", "u1", "150", me)))
 	s.wantWake(t, s.owner, "it got its object back")
 	s.send(t, event("MODIFIED", metaOf("a", "u1", "160", other)))
@@ -264,7 +265,7 @@ func TestList_ReadsPages(t *testing.T) {
 	feed := newFeed()
 	stub.on(watchMap, feed.serve)
 	r := b.mustGet(t, b.remote(t, "pages", stub.config()))
-	b.trackAll(t, r, ownerNamed("pages"), Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, ownerNamed("pages"), runtimes.Interest{GroupVersionKind: configMaps})
 	for _, name := range []string{"p", "pone", "ptwo"} {
 		if live := r.Live(mapID(name)); live.Presence != inventory.Present {
 			t.Errorf("%s: %+v", name, live)
@@ -281,7 +282,7 @@ func TestList_ReportsForbiddenKind(t *testing.T) {
 	r := b.mustGet(t, b.remote(t, "forbidden", stub.config()))
 	owner := ownerNamed("forbidden")
 	known := time.Now()
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 	synced, p := r.Synced(owner)
 	if synced || p == nil || !strings.Contains(p.Message, "ConfigMap") {
 		t.Fatalf("Synced = %v, %v", synced, p)
@@ -301,7 +302,7 @@ func TestList_ReportsKindAllowedAgain(t *testing.T) {
 	stub.on(listConfigMap, statusAnswer(http.StatusForbidden, "Forbidden"))
 	r := b.mustGet(t, b.remote(t, "allowed", stub.config()))
 	owner := ownerNamed("allowed")
-	b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+	b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 	stub.on(listConfigMap, jsonAnswer(`{"metadata":{"resourceVersion":"1"},"items":[]}`))
 	stub.on(watchMap, newFeed().serve)
 	r.mu.Lock()
@@ -320,7 +321,7 @@ func TestResources_ForgetsInvalidDefinition(t *testing.T) {
 	s.r.Cluster().Learn(crd)
 	s.on("GET /apis/moved.test/v1alpha1", jsonAnswer(`{"resources":[{"name":"gadgets","kind":"Widget","namespaced":true}]}`))
 	s.on("GET /apis/moved.test/v1alpha1/gadgets", jsonAnswer(`{"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"g"}}]}`))
-	s.r.Track(s.owner, []Interest{{GroupVersionKind: gvk, Mode: ModuleCR}})
+	s.r.Track(s.owner, []runtimes.Interest{{GroupVersionKind: gvk, Mode: runtimes.ModuleCR}})
 	eventually(t, "the kind is found where it is now", func() bool {
 		objs, _ := s.r.ModuleCRs(gvk.GroupKind())
 		return len(objs) == 1

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -284,7 +285,7 @@ func (b *bench) mustGet(t *testing.T, target Target) *Runtime {
 }
 
 // trackAll tracks kinds for an owner and waits until they are known.
-func (b *bench) trackAll(t *testing.T, r *Runtime, owner types.NamespacedName, kinds ...Interest) {
+func (b *bench) trackAll(t *testing.T, r *Runtime, owner types.NamespacedName, kinds ...runtimes.Interest) {
 	t.Helper()
 	r.Track(owner, kinds)
 	b.wantWake(t, owner, "its kinds are known")

@@ -3,7 +3,6 @@ package clustercache
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -40,24 +39,3 @@ func (t Target) String() string {
 	}
 	return fmt.Sprintf("runtime of Kyma %s/%s", t.Namespace, t.Name)
 }
-
-// Problem is the reason why a runtime cannot be used, in the terms of the API.
-type Problem struct {
-	// Reason is one of the API's: AccessSecretNotFound, AccessSecretAmbiguous, KubeconfigInvalid, KubeconfigRefused, RuntimeConnecting
-	// (no failure: the first response is awaited and the owner will be enqueued), RuntimeUnreachable, RuntimeUnauthorized,
-	// RuntimeForbidden, RuntimeReplaced, LocalAccessMissing, Internal.
-	Reason string
-	// Message says what a user can do; it never holds a credential.
-	Message string
-	// RetryAfter is when another Get is worthwhile. Zero: not before something changes; the owner is enqueued then, or by the Secret's
-	// event.
-	RetryAfter time.Duration
-	// Err is the cause, if there is one.
-	Err error
-}
-
-// Error implements error.
-func (p *Problem) Error() string { return p.Reason + ": " + p.Message }
-
-// Unwrap returns the cause.
-func (p *Problem) Unwrap() error { return p.Err }

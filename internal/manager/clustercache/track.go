@@ -7,13 +7,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // Track sets the kinds that an owner, such as a Manifest, needs, replacing the kinds of its previous call: kinds that no owner
 // tracks any more are forgotten. New kinds are listed in the background, and the owner is enqueued once when all of its kinds are known;
 // without changes it makes no calls and enqueues no owner. Only owners that track a runtime are ever enqueued by its events.
 // Call Track before applying: results of writes are stored then, and enqueue no owner.
-func (r *Runtime) Track(owner types.NamespacedName, kinds []Interest) {
+func (r *Runtime) Track(owner types.NamespacedName, kinds []runtimes.Interest) {
 	wanted := groupInterests(kinds)
 	r.mu.Lock()
 	defer r.mu.Unlock()

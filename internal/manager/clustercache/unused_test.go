@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // hasHealth reports whether the runtime of a world has a connection.
@@ -18,7 +20,7 @@ func TestClusters_ClosesUnusedConnection(t *testing.T) {
 	for name, use := range map[string]func(t *testing.T, b *bench, w *memoryServer, r *Runtime){
 		"it was asked for once": func(*testing.T, *bench, *memoryServer, *Runtime) {},
 		"its last owner left": func(t *testing.T, b *bench, _ *memoryServer, r *Runtime) {
-			b.trackAll(t, r, owner, Interest{GroupVersionKind: configMaps})
+			b.trackAll(t, r, owner, runtimes.Interest{GroupVersionKind: configMaps})
 			<-time.After(3 * time.Hour)
 			if !b.kept() {
 				t.Fatal("one that is tracked is closed")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -67,6 +68,6 @@ func TestChartsOfTheSameNameAreNotMixed(t *testing.T) {
 	}
 }
 
-func anyCluster(context.Context) (Capabilities, error) {
-	return Capabilities{KubeVersion: "v1.36.3"}, nil
+func anyCluster(context.Context) (runtimes.Capabilities, error) {
+	return runtimes.Capabilities{KubeVersion: "v1.36.3"}, nil
 }

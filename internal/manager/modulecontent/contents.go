@@ -99,12 +99,6 @@ type Part struct {
 	CreateNamespace bool
 }
 
-// Capabilities are the properties of a cluster that templates may use.
-type Capabilities struct {
-	KubeVersion string
-	APIVersions []string
-}
-
 // Sources returns all sources that a Manifest installs from, in order and without a request: name and reference only.
 func (c *Contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error) {
 	parts, err := c.everything(m)

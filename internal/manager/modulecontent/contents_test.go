@@ -20,6 +20,7 @@ import (
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -53,8 +54,8 @@ func (r objectReader) Objects(ctx context.Context, m *v1beta2.Manifest, source v
 }
 
 // noCluster is for formats that do not use capabilities.
-func noCluster(context.Context) (Capabilities, error) {
-	return Capabilities{}, errors.New("no one should ask the cluster")
+func noCluster(context.Context) (runtimes.Capabilities, error) {
+	return runtimes.Capabilities{}, errors.New("no one should ask the cluster")
 }
 
 func (f *fake) source(t *testing.T, data string) v1beta2.ImageSpec {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
@@ -52,7 +53,7 @@ func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) rende
 // capabilities is called only when a format needs them. The error is a *content.Error where content, registry or spec is the cause, and
 // ErrPending while content is being fetched.
 func (c *Contents) Read(
-	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error),
 ) ([]Part, error) {
 	held, err := c.covering(ctx, m)
 	if err != nil {
@@ -71,7 +72,7 @@ func (c *Contents) Read(
 }
 
 func (c *Contents) read(
-	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error), held *covering,
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error), held *covering,
 ) ([]Part, error) {
 	parts, err := c.everything(m)
 	if err != nil {
@@ -100,9 +101,9 @@ type reading struct {
 	*Contents
 	*covering
 	manifest     *v1beta2.Manifest
-	capabilities func(context.Context) (Capabilities, error)
+	capabilities func(context.Context) (runtimes.Capabilities, error)
 	config       helm.Config
-	known        *Capabilities
+	known        *runtimes.Capabilities
 	// selector selects the login for the first installation.
 	selector *metav1.LabelSelector
 	// installs counts the installations that were read.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -40,7 +41,7 @@ func (c *Contents) PolicyID(m *v1beta2.Manifest) string {
 // Judge returns the policy's verdict on everything that a Manifest installs, whether or not it refuses it. It makes no request once the
 // content is rendered.
 func (c *Contents) Judge(
-	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error),
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error),
 ) Verdict {
 	cover, retry, err := c.Signed.SignedDigests(ctx, componentOf(m))
 	verdict := Verdict{Known: true}

@@ -11,6 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/contentserver"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/signcoverage"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
@@ -39,9 +40,9 @@ func (p *contentPort) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, er
 
 // Parts fetches and renders the sources of a Manifest.
 func (p *contentPort) Parts(
-	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error),
 ) ([]manifest.Part, error) {
-	read, err := p.contents.Read(ctx, m, known(capabilities))
+	read, err := p.contents.Read(ctx, m, capabilities)
 	if err != nil {
 		return nil, contentProblem(err)
 	}
@@ -73,9 +74,9 @@ func (p *contentPort) Policy(m *v1beta2.Manifest) string { return p.contents.Pol
 
 // Judge returns the result of the signature policy for a Manifest.
 func (p *contentPort) Judge(
-	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (manifest.Capabilities, error),
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error),
 ) manifest.Signed {
-	verdict := p.contents.Judge(ctx, m, known(capabilities))
+	verdict := p.contents.Judge(ctx, m, capabilities)
 	signed := manifest.Signed{
 		Status: metav1.ConditionFalse, Reason: verdict.Reason, Message: verdict.Message, Retry: verdict.Retry,
 		Signature: v1beta2.SignatureStatus{Policy: verdict.Policy, Require: string(verdict.Require), Reason: verdict.Reason},
@@ -92,20 +93,10 @@ func (p *contentPort) Judge(
 	return signed
 }
 
-// known converts capabilities to the type of package modulecontent.
-func known(
-	capabilities func(context.Context) (manifest.Capabilities, error),
-) func(context.Context) (modulecontent.Capabilities, error) {
-	return func(ctx context.Context) (modulecontent.Capabilities, error) {
-		found, err := capabilities(ctx)
-		return modulecontent.Capabilities(found), err
-	}
-}
-
 // contentProblem converts an error about content into the controller's type; nil stays nil.
 func contentProblem(err error) error {
 	if errors.Is(err, modulecontent.ErrPending) {
-		return &manifest.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
+		return &runtimes.Problem{Reason: v1beta2.ReasonApplying, Message: err.Error(), Retry: retryPending, Passing: true}
 	}
 	problem, known := errors.AsType[*content.Error](err)
 	if !known {
@@ -117,5 +108,5 @@ func contentProblem(err error) error {
 		content.ReasonInternal:
 		retry = retryRegistry
 	}
-	return &manifest.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
+	return &runtimes.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
 }

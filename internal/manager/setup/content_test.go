@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
@@ -15,7 +15,7 @@ func TestRefusedContentIsAskedForAgainSoon(t *testing.T) {
 		content.ReasonDigestMismatch, content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonInternal,
 	} {
 		told := contentProblem(&content.Error{Reason: reason, Err: errors.New("no")})
-		problem, ok := errors.AsType[*manifest.Problem](told)
+		problem, ok := errors.AsType[*runtimes.Problem](told)
 		if !ok {
 			t.Fatalf("%s: %T is no problem", reason, told)
 		}

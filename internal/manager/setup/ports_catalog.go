@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/modulecatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // catalogWorkers is the number of catalogs that are reconciled at once: they are not urgent.
@@ -29,14 +29,11 @@ func (a *assembly) newCatalogs() *modulecatalog.Reconciler {
 // catalogFleet connects the catalog controller to the fleet.
 type catalogFleet struct{ fleet *clustercache.Clusters }
 
-// Get connects to a runtime, and converts errors to the controller's type.
+// Get connects to a runtime.
 func (p catalogFleet) Get(ctx context.Context, target modulecatalog.Target) (modulecatalog.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
 		Namespace: target.Namespace, Name: target.Name, Owner: clustercache.Catalogs.Owner(target.Owner),
 	})
-	if problem, known := errors.AsType[*clustercache.Problem](err); known {
-		return nil, &modulecatalog.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +52,9 @@ type catalogRuntime struct{ *clustercache.Runtime }
 
 // Track subscribes to every change of the kinds' objects.
 func (p catalogRuntime) Track(owner types.NamespacedName, kinds []schema.GroupVersionKind) {
-	interests := make([]clustercache.Interest, 0, len(kinds))
+	interests := make([]runtimes.Interest, 0, len(kinds))
 	for _, kind := range kinds {
-		interests = append(interests, clustercache.Interest{GroupVersionKind: kind, Mode: clustercache.Copy})
+		interests = append(interests, runtimes.Interest{GroupVersionKind: kind, Mode: runtimes.Copy})
 	}
 	p.Runtime.Track(clustercache.Catalogs.Owner(owner), interests)
 }

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/kyma"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -22,14 +22,11 @@ type kymaFleet struct {
 	causes *priority.LastPriorities
 }
 
-// Get connects to the runtime of a Kyma, and converts errors to the controller's type.
+// Get connects to the runtime of a Kyma.
 func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
 		Namespace: key.Namespace, Name: key.Name, Owner: clustercache.Kymas.Owner(key), Urgent: p.causes.Kymas.Of(key) >= priority.Now,
 	})
-	if problem, known := errors.AsType[*clustercache.Problem](err); known {
-		return nil, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: problem.RetryAfter}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,17 +51,9 @@ func (p pins) of(namespace, name string) string {
 
 type kymaRuntime struct{ *clustercache.Runtime }
 
-// Track translates kinds.
-func (p kymaRuntime) Track(owner types.NamespacedName, interests []kyma.Interest) {
-	kinds := make([]clustercache.Interest, 0, len(interests))
-	for _, interest := range interests {
-		kind := clustercache.Interest{GroupVersionKind: interest.GVK, Mode: clustercache.Copy, Only: interest.Only}
-		if interest.Whole {
-			kind.Mode, kind.Keep = clustercache.ModuleCR, true
-		}
-		kinds = append(kinds, kind)
-	}
-	p.Runtime.Track(clustercache.Kymas.Owner(owner), kinds)
+// Track subscribes a Kyma to kinds.
+func (p kymaRuntime) Track(owner types.NamespacedName, interests []runtimes.Interest) {
+	p.Runtime.Track(clustercache.Kymas.Owner(owner), interests)
 }
 
 // Untrack ends the subscriptions of a Kyma.
@@ -73,12 +62,12 @@ func (p kymaRuntime) Untrack(owner types.NamespacedName) {
 }
 
 // Known reports whether everything was listed, and the problem with what cannot be.
-func (p kymaRuntime) Known(owner types.NamespacedName) (bool, *kyma.Problem) {
+func (p kymaRuntime) Known(owner types.NamespacedName) (bool, *runtimes.Problem) {
 	synced, problem := p.Synced(clustercache.Kymas.Owner(owner))
 	if problem == nil {
 		return synced, nil
 	}
-	return false, &kyma.Problem{Reason: problem.Reason, Message: problem.Message, Retry: max(problem.RetryAfter, retryHidden)}
+	return false, later(problem)
 }
 
 // Established reports whether a definition is healthy.

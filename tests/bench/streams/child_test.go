@@ -20,6 +20,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // childKey is the environment variable that makes this program the child.
@@ -55,7 +56,7 @@ func (m measurement) minus(o measurement) measurement {
 // child obeys orders until no one gives any.
 func child() {
 	secrets := &fakeSecrets{}
-	runtimes := clustercache.New(clustercache.Config{Hub: &rest.Config{}, Secrets: secrets, SecretIndexed: true})
+	connected := clustercache.New(clustercache.Config{Hub: &rest.Config{}, Secrets: secrets, SecretIndexed: true})
 	orders, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var o order
@@ -65,7 +66,7 @@ func child() {
 			fail(err)
 		}
 		for _, a := range o.Connect {
-			if err := connect(runtimes, secrets, a, kinds[:o.Kinds]); err != nil {
+			if err := connect(connected, secrets, a, kinds[:o.Kinds]); err != nil {
 				fail(err)
 			}
 		}
@@ -81,12 +82,12 @@ func fail(err error) {
 }
 
 // connect tracks the kinds of one runtime and waits until they are known. As in the real thing, the Secret is another user's memory.
-func connect(runtimes *clustercache.Clusters, secrets *fakeSecrets, a access, interests []clustercache.Interest) error {
+func connect(connected *clustercache.Clusters, secrets *fakeSecrets, a access, interests []runtimes.Interest) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	secrets.secret = corev1.Secret{Data: map[string][]byte{v1beta2.AccessSecretKey: a.Kubeconfig}}
 	defer func() { secrets.secret = corev1.Secret{} }()
-	r, err := runtimes.Get(ctx, clustercache.Target{Namespace: v1beta2.DefaultNamespace, Name: a.Name})
+	r, err := connected.Get(ctx, clustercache.Target{Namespace: v1beta2.DefaultNamespace, Name: a.Name})
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 const (
-	runtimes = 100
-	// warm is how many runtimes are connected before the first measurement, so that what is paid once is not charged to the others.
+	connections = 100
+	// warm is how many connections are connected before the first measurement, so that what is paid once is not charged to the others.
 	warm = 5
 	// objects per kind: with 8 kinds as many as four modules of 20 have.
 	objects = 10
@@ -27,9 +27,9 @@ const (
 )
 
 // kinds are watched in this order.
-var kinds = []clustercache.Interest{
-	{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: clustercache.Workload},
-	{GroupVersionKind: schema.GroupVersionKind{Group: "operator.test", Version: "v1alpha1", Kind: "Sample"}, Mode: clustercache.ModuleCR},
+var kinds = []runtimes.Interest{
+	{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: runtimes.Workload},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "operator.test", Version: "v1alpha1", Kind: "Sample"}, Mode: runtimes.ModuleCR},
 	{GroupVersionKind: schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}},
 	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}},
 	{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Service"}},
@@ -55,7 +55,7 @@ func BenchmarkMemoryPerRuntime(b *testing.B) {
 	for b.Loop() {
 		var children sync.WaitGroup
 		for i, n := range counts {
-			fleet, obey := serve(b, warm+runtimes), start(b)
+			fleet, obey := serve(b, warm+connections), start(b)
 			children.Go(func() { sums[i] = sums[i].plus(measure(b, fleet, obey, n)) })
 		}
 		children.Wait()
@@ -63,14 +63,14 @@ func BenchmarkMemoryPerRuntime(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op")
 	for i, n := range counts {
-		per := 1024 * float64(runtimes) * float64(rounds)
+		per := 1024 * float64(connections) * float64(rounds)
 		b.ReportMetric(float64(sums[i].Heap+sums[i].Stacks)/per, fmt.Sprintf("%d-kinds-live-KiB", n))
 		b.ReportMetric(float64(sums[i].PSS)/per, fmt.Sprintf("%d-kinds-PSS-KiB", n))
-		b.ReportMetric(float64(sums[i].Goroutines)/float64(runtimes*rounds), fmt.Sprintf("%d-kinds-goroutines", n))
+		b.ReportMetric(float64(sums[i].Goroutines)/float64(connections*rounds), fmt.Sprintf("%d-kinds-goroutines", n))
 	}
 }
 
-// measure has a child connect: warm runtimes first, then those that count. It tells what the latter cost.
+// measure has a child connect: warm connections first, then those that count. It tells what the latter cost.
 func measure(b *testing.B, fleet *virtual, obey func(order) measurement, n int) measurement {
 	b.Helper()
 	obey(order{Connect: fleet.access(0, warm), Kinds: n})
@@ -78,10 +78,10 @@ func measure(b *testing.B, fleet *virtual, obey func(order) measurement, n int) 
 	fleet.settle(b, warm)
 	<-time.After(forget)
 	before := obey(order{})
-	obey(order{Connect: fleet.access(warm, warm+runtimes), Kinds: n})
-	fleet.await(b, (warm+runtimes)*n)
+	obey(order{Connect: fleet.access(warm, warm+connections), Kinds: n})
+	fleet.await(b, (warm+connections)*n)
 	fleet.stir()
-	fleet.settle(b, warm+runtimes)
+	fleet.settle(b, warm+connections)
 	<-time.After(forget)
 	return obey(order{}).minus(before)
 }

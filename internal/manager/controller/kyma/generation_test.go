@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -27,8 +28,8 @@ import (
 type silentRuntime struct{ Runtime }
 
 func (silentRuntime) ID() string                                             { return "one" }
-func (silentRuntime) Track(types.NamespacedName, []Interest)                 {}
-func (silentRuntime) Known(types.NamespacedName) (bool, *Problem)            { return false, nil }
+func (silentRuntime) Track(types.NamespacedName, []runtimes.Interest)        {}
+func (silentRuntime) Known(types.NamespacedName) (bool, *runtimes.Problem)   { return false, nil }
 func (silentRuntime) Object(inventory.ID) (*unstructured.Unstructured, bool) { return nil, false }
 
 // oneRuntime is a fleet in which every Kyma has the same runtime.

@@ -6,12 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -37,25 +37,16 @@ type Requeues interface {
 	Requeued(reason string, unexpected bool)
 }
 
-// Interest is a kind in a runtime whose events a Kyma needs.
-type Interest struct {
-	GVK schema.GroupVersionKind
-	// Whole requests whole objects, else only the metadata of those that are ours.
-	Whole bool
-	// Only, when it has a name, is the one object that matters.
-	Only types.NamespacedName
-}
-
 // Runtime is the cluster of a remote Kyma, connected.
 type Runtime interface {
 	remotesync.Runtime
 	// ID returns the cluster's identity, empty where it cannot be read.
 	ID() string
 	// Track requests events of kinds; it costs calls only for kinds that no owner tracked before.
-	Track(owner types.NamespacedName, interests []Interest)
+	Track(owner types.NamespacedName, interests []runtimes.Interest)
 	Untrack(owner types.NamespacedName)
 	// Known reports whether all kinds that the owner tracks were listed, which enqueues the owner. A Problem names one that cannot be listed.
-	Known(owner types.NamespacedName) (bool, *Problem)
+	Known(owner types.NamespacedName) (bool, *runtimes.Problem)
 	// Object returns an object of a kind that is tracked whole.
 	Object(id inventory.ID) (*unstructured.Unstructured, bool)
 	// Live returns the known state of an object that is ours.
@@ -92,12 +83,3 @@ type PullSecret interface {
 	// Source enqueues every remote Kyma when the Secret changed.
 	Source() source.Source
 }
-
-// Problem is a cause that the status can name. Retry zero means that only an event helps.
-type Problem struct {
-	Reason, Message string
-	Retry           time.Duration
-}
-
-// Error returns the reason and the message.
-func (p *Problem) Error() string { return p.Reason + ": " + p.Message }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -101,12 +102,12 @@ func (r *Reconciler) identify(ctx context.Context, s *remoteScope) {
 func (r *Reconciler) connect(ctx context.Context, s *remoteScope) bool {
 	key := client.ObjectKeyFromObject(s.hub)
 	runtime, err := r.Clusters.Get(ctx, key)
-	if problem, known := errors.AsType[*Problem](err); known {
+	if problem, known := errors.AsType[*runtimes.Problem](err); known {
 		s.unusable(problem)
 		return false
 	}
 	if err != nil {
-		s.unusable(&Problem{Reason: v1beta2.ReasonInternal, Message: err.Error(), Retry: retrySoon})
+		s.unusable(&runtimes.Problem{Reason: v1beta2.ReasonInternal, Message: err.Error(), Retry: retrySoon})
 		return false
 	}
 	if problem := r.track(ctx, s.hub, runtime); problem != nil {
@@ -154,7 +155,7 @@ func (r *Reconciler) shared(ctx context.Context, s *remoteScope) bool {
 	if other.Status.RuntimeID != "" && s.ID != "" && other.Status.RuntimeID != s.ID {
 		return false // it has another runtime: the users of this one wrote the mark
 	}
-	s.unusable(&Problem{
+	s.unusable(&runtimes.Problem{
 		Reason: v1beta2.ReasonOwnershipConflict, Retry: retryHeld,
 		Message: fmt.Sprintf("the runtime belongs to Kyma %s: correct the access Secret of one of the two, or label this one %s=false "+
 			"to have modules installed only", key, v1beta2.LabelSync),
@@ -176,13 +177,13 @@ func (r *Reconciler) alive(ctx context.Context, key types.NamespacedName, into *
 
 // dropConnection ends the use of a connection that was replaced or withdrawn during the pass: what it shows no longer counts.
 func (s *remoteScope) dropConnection() {
-	s.unusable(&Problem{
+	s.unusable(&runtimes.Problem{
 		Reason: v1beta2.ReasonRuntimeConnecting, Message: "the connection to the runtime is being replaced", Retry: retrySoon,
 	})
 	s.runtime, s.Syncs = nil, nil
 }
 
-func (s *remoteScope) unusable(problem *Problem) {
+func (s *remoteScope) unusable(problem *runtimes.Problem) {
 	s.Access = &module.Access{
 		Reason: problem.Reason, Message: problem.Message, Passing: problem.Reason == v1beta2.ReasonRuntimeConnecting,
 	}
@@ -190,7 +191,7 @@ func (s *remoteScope) unusable(problem *Problem) {
 }
 
 // track requests the events of what a runtime needs for its Kyma, after it has checked once that the runtime is not the hub itself.
-func (r *Reconciler) track(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *Problem {
+func (r *Reconciler) track(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *runtimes.Problem {
 	key := client.ObjectKeyFromObject(hub)
 	old, _ := r.tracked.Load(key)
 	if before, ok := old.(Runtime); !ok || before != runtime {
@@ -206,7 +207,7 @@ func (r *Reconciler) track(ctx context.Context, hub *v1beta2.Kyma, runtime Runti
 
 // checkRuntimeIsNotHub refuses a runtime in which the Kyma of the hub is found: what is written to and deleted from a runtime, its
 // definitions above all, would be the hub's own.
-func checkRuntimeIsNotHub(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *Problem {
+func checkRuntimeIsNotHub(ctx context.Context, hub *v1beta2.Kyma, runtime Runtime) *runtimes.Problem {
 	resource, err := runtime.Cluster().Resource(ctx, kymaKind)
 	if apply.Classify(err) == apply.ClassKindUnknown {
 		return nil
@@ -221,11 +222,11 @@ func checkRuntimeIsNotHub(ctx context.Context, hub *v1beta2.Kyma, runtime Runtim
 		return nil
 	case err != nil:
 		runtime.Report(err)
-		return &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: err.Error(), Retry: retryDelay(err)}
+		return &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: err.Error(), Retry: retryDelay(err)}
 	case found.GetUID() != hub.UID:
 		return nil
 	}
-	return &Problem{
+	return &runtimes.Problem{
 		Reason: v1beta2.ReasonKubeconfigRefused, Retry: retryRefused,
 		Message: "the access Secret leads to the hub itself; a Kyma for the cluster that it lives in has spec.remote: false",
 	}
@@ -239,14 +240,17 @@ func (r *Reconciler) untrack(key types.NamespacedName) {
 	}
 }
 
-func (r *Reconciler) interests() []Interest {
-	interests := []Interest{
-		{GVK: kymaKind, Whole: true, Only: types.NamespacedName{Namespace: copyID.Namespace, Name: copyID.Name}},
-		{GVK: namespaceKind},
-		{GVK: inventory.CRDKind.WithVersion("v1")},
+func (r *Reconciler) interests() []runtimes.Interest {
+	interests := []runtimes.Interest{
+		{
+			GroupVersionKind: kymaKind, Mode: runtimes.ModuleCR, Keep: true,
+			Only: types.NamespacedName{Namespace: copyID.Namespace, Name: copyID.Name},
+		},
+		{GroupVersionKind: namespaceKind, Mode: runtimes.Copy},
+		{GroupVersionKind: inventory.CRDKind.WithVersion("v1"), Mode: runtimes.Copy},
 	}
 	if r.PullSecret != nil {
-		interests = append(interests, Interest{GVK: secretKind})
+		interests = append(interests, runtimes.Interest{GroupVersionKind: secretKind, Mode: runtimes.Copy})
 	}
 	return interests
 }

@@ -18,6 +18,7 @@ import (
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -143,7 +144,7 @@ type overtakenRuntime struct {
 	asked int
 }
 
-func (r *overtakenRuntime) Known(types.NamespacedName) (bool, *Problem) { return true, nil }
+func (r *overtakenRuntime) Known(types.NamespacedName) (bool, *runtimes.Problem) { return true, nil }
 
 func (r *overtakenRuntime) Object(inventory.ID) (*unstructured.Unstructured, bool) {
 	r.asked++

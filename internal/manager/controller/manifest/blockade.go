@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -162,7 +163,7 @@ func (w *scope) unserved(ctx context.Context, kind schema.GroupVersionKind) erro
 	case !defines(definition, kind.GroupKind()) || definition.GetDeletionTimestamp() != nil || rejected(definition):
 		return nil
 	}
-	return &Problem{
+	return &runtimes.Problem{
 		Reason: v1beta2.ReasonWaitingForDeletion, Passing: true, Retry: time.Second,
 		Message: fmt.Sprintf("%s: definition %s exists and the runtime does not serve the kind yet", v1beta2.OperationWaitingModuleCRs, name),
 	}

@@ -16,6 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -287,7 +288,7 @@ func TestDefinitions_AreReadOnce(t *testing.T) {
 		if reads != 1 {
 			t.Errorf("pass %d: the definition was read %d times", pass, reads)
 		}
-		if !slices.ContainsFunc(w.interests(), func(i Interest) bool { return i.GVK.Kind == "Pen" && i.Mode == ModuleCR }) {
+		if !slices.ContainsFunc(w.interests(), func(i runtimes.Interest) bool { return i.GroupVersionKind.Kind == "Pen" && i.Mode == runtimes.ModuleCR }) {
 			t.Error("the end of what blocks is not heard of")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -64,7 +65,7 @@ func (r *Reconciler) recordResolved(w *scope) {
 }
 
 // capabilities queries the cluster, and reports a failure as a cause that the status can name.
-func (w *scope) capabilities(ctx context.Context) (Capabilities, error) {
+func (w *scope) capabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	known, err := w.runtime.Capabilities(ctx)
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
@@ -132,6 +133,6 @@ func (w *scope) arrange(parts []Part) error {
 	return nil
 }
 
-func invalidContent(message string) *Problem {
-	return &Problem{Reason: v1beta2.ReasonContentInvalid, Message: message}
+func invalidContent(message string) *runtimes.Problem {
+	return &runtimes.Problem{Reason: v1beta2.ReasonContentInvalid, Message: message}
 }

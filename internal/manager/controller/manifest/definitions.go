@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -40,7 +41,7 @@ func (r *Reconciler) checkCRDs(ctx context.Context, w *scope, steps []inventory.
 	if len(left) == 0 {
 		return nil
 	}
-	return &Problem{Reason: v1beta2.ReasonCRDChangeRefused, Message: crdsafety.Message(left), Retry: retryFindings(left)}
+	return &runtimes.Problem{Reason: v1beta2.ReasonCRDChangeRefused, Message: crdsafety.Message(left), Retry: retryFindings(left)}
 }
 
 // retryFindings returns a short pause where objects do not fit, and a long one where only other content or another spec helps.

@@ -21,6 +21,7 @@ import (
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -41,16 +42,16 @@ var (
 type cluster struct {
 	live     map[inventory.ID]inventory.Live
 	health   map[inventory.ID]health.Result
-	crs      []ModuleCRState
+	crs      []runtimes.ModuleCRStatus
 	unsynced bool // nothing is known of custom resources
 	scopes   map[string]bool
 	versions map[string]string // in which kinds are served; all are when it names none
-	hidden   *Problem
+	hidden   *runtimes.Problem
 	dynamic  dynamic.Interface
 	objects  map[inventory.ID]*unstructured.Unstructured
 
 	reported []error
-	tracked  []Interest
+	tracked  []runtimes.Interest
 	again    []string
 }
 
@@ -68,16 +69,16 @@ func (c *cluster) Cluster() *apply.Cluster {
 	}}
 }
 
-func (c *cluster) Track(_ types.NamespacedName, interests []Interest)      { c.tracked = interests }
-func (c *cluster) Untrack(types.NamespacedName)                            {}
-func (c *cluster) Hidden(types.NamespacedName) *Problem                    { return c.hidden }
-func (c *cluster) Live(id inventory.ID) inventory.Live                     { return c.live[id] }
-func (c *cluster) Once(_ context.Context, _ string, do func() error) error { return do() }
-func (c *cluster) ResetOnce(key string)                                    { c.again = append(c.again, key) }
-func (c *cluster) Report(err error)                                        { c.reported = append(c.reported, err) }
+func (c *cluster) Track(_ types.NamespacedName, interests []runtimes.Interest) { c.tracked = interests }
+func (c *cluster) Untrack(types.NamespacedName)                                {}
+func (c *cluster) Hidden(types.NamespacedName) *runtimes.Problem               { return c.hidden }
+func (c *cluster) Live(id inventory.ID) inventory.Live                         { return c.live[id] }
+func (c *cluster) Once(_ context.Context, _ string, do func() error) error     { return do() }
+func (c *cluster) ResetOnce(key string)                                        { c.again = append(c.again, key) }
+func (c *cluster) Report(err error)                                            { c.reported = append(c.reported, err) }
 
-func (c *cluster) Capabilities(context.Context) (Capabilities, error) {
-	return Capabilities{KubeVersion: "v1.36.3"}, nil
+func (c *cluster) Capabilities(context.Context) (runtimes.Capabilities, error) {
+	return runtimes.Capabilities{KubeVersion: "v1.36.3"}, nil
 }
 
 func (c *cluster) Kept(inventory.ID) bool { return false }
@@ -92,7 +93,9 @@ func (c *cluster) Health(id inventory.ID) (health.Result, bool) {
 	return result, kept
 }
 
-func (c *cluster) ModuleCRs(schema.GroupKind) ([]ModuleCRState, bool) { return c.crs, !c.unsynced }
+func (c *cluster) ModuleCRs(schema.GroupKind) ([]runtimes.ModuleCRStatus, bool) {
+	return c.crs, !c.unsynced
+}
 
 func (c *cluster) Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	namespaced, known = c.scopes[gvk.Kind]
@@ -117,7 +120,7 @@ type contents struct {
 
 func (c *contents) Policy(*v1beta2.Manifest) string { return c.policy }
 
-func (c *contents) Judge(context.Context, *v1beta2.Manifest, func(context.Context) (Capabilities, error)) Signed {
+func (c *contents) Judge(context.Context, *v1beta2.Manifest, func(context.Context) (runtimes.Capabilities, error)) Signed {
 	c.judged++
 	return c.signed
 }
@@ -130,7 +133,7 @@ func (c *contents) Sources(m *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error
 	return []v1beta2.ResolvedSource{{Name: m.Spec.Install.Name, Reference: reference}}, nil
 }
 
-func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Context) (Capabilities, error)) ([]Part, error) {
+func (c *contents) Parts(context.Context, *v1beta2.Manifest, func(context.Context) (runtimes.Capabilities, error)) ([]Part, error) {
 	return c.parts, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -159,7 +160,7 @@ func TestRenderDesired_RefusesContentWithoutObjects(t *testing.T) {
 }
 
 func TestFailed(t *testing.T) {
-	if found := failed(&Problem{Reason: v1beta2.ReasonRuntimeConnecting}); !found.gone {
+	if found := failed(&runtimes.Problem{Reason: v1beta2.ReasonRuntimeConnecting}); !found.gone {
 		t.Errorf("the first contact is told as %+v", found)
 	}
 	found, err := deleting(&passResult{gone: true})
@@ -172,7 +173,7 @@ func TestFailed(t *testing.T) {
 type silent struct{ reached }
 
 func (silent) Get(context.Context, Target) (Runtime, error) {
-	return nil, &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "no", Retry: time.Second}
+	return nil, &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "no", Retry: time.Second}
 }
 
 func TestReconcile_ResetsBackoffForANewSpec(t *testing.T) {
@@ -303,7 +304,7 @@ func TestReconcile_ReportsNothingWhenCanceled(t *testing.T) {
 			defer cancel()
 			r.Content = &contents{interrupt: func() error {
 				cancel()
-				return &Problem{Reason: v1beta2.ReasonRegistryUnreachable, Message: "the login could not be read"}
+				return &runtimes.Problem{Reason: v1beta2.ReasonRegistryUnreachable, Message: "the login could not be read"}
 			}}
 			if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(manifest)}); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -25,7 +26,7 @@ func (r *Reconciler) admit(w *scope) error {
 		w.confined = true
 		return nil
 	}
-	return &Problem{
+	return &runtimes.Problem{
 		Reason: v1beta2.ReasonLocalNamespaceRefused,
 		Message: fmt.Sprintf("namespace %s may not install into the hub itself: name it in the operator's flag --local-namespaces, "+
 			"or delete this Manifest", w.key.Namespace),

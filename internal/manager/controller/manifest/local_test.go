@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -132,7 +133,7 @@ func TestRemove_DeletesOnlyOursWhenConfined(t *testing.T) {
 			}
 			looks := false
 			for _, interest := range w.interests() {
-				looks = looks || interest.Mode == ModuleCR
+				looks = looks || interest.Mode == runtimes.ModuleCR
 			}
 			if looks != test.goes {
 				t.Errorf("its kind is watched: %v, want %v", looks, test.goes)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -80,24 +81,24 @@ func KymaOf(manifest metav1.Object) *metav1.OwnerReference {
 }
 
 // interests returns the kinds whose events matter to this Manifest, in all versions that it knows of them.
-func (w *scope) interests() []Interest {
+func (w *scope) interests() []runtimes.Interest {
 	type wish struct {
 		gvk  schema.GroupVersionKind
-		mode Mode
+		mode runtimes.Mode
 	}
 	seen := map[wish]bool{}
-	var interests []Interest
-	add := func(gvk schema.GroupVersionKind, mode Mode) {
+	var interests []runtimes.Interest
+	add := func(gvk schema.GroupVersionKind, mode runtimes.Mode) {
 		if !seen[wish{gvk, mode}] {
 			seen[wish{gvk, mode}] = true
-			interests = append(interests, Interest{GVK: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
+			interests = append(interests, runtimes.Interest{GroupVersionKind: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
 		}
 	}
 	if w.seesModuleCRs() {
-		add(w.manifest.Spec.Resource.GroupVersionKind(), ModuleCR)
+		add(w.manifest.Spec.Resource.GroupVersionKind(), runtimes.ModuleCR)
 	}
 	for _, kind := range w.blocking {
-		add(kind, ModuleCR)
+		add(kind, runtimes.ModuleCR)
 	}
 	for _, entry := range w.recorded {
 		add(schema.GroupVersionKind{Group: entry.Group, Version: entry.Version, Kind: entry.Kind}, modeOf(entry.GroupKind()))
@@ -109,8 +110,8 @@ func (w *scope) interests() []Interest {
 }
 
 // keeps reports whether whole objects of a kind are needed: those that probes check, and the default CR where its state is mapped.
-func (w *scope) keeps(kind schema.GroupKind, mode Mode) bool {
-	if mode == ModuleCR && len(w.manifest.Spec.CustomStateCheck) > 0 {
+func (w *scope) keeps(kind schema.GroupKind, mode runtimes.Mode) bool {
+	if mode == runtimes.ModuleCR && len(w.manifest.Spec.CustomStateCheck) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(w.manifest.Spec.Probes, func(p v1beta2.Probe) bool { return p.Group == kind.Group && p.Kind == kind.Kind })
@@ -118,17 +119,17 @@ func (w *scope) keeps(kind schema.GroupKind, mode Mode) bool {
 
 // modeOf returns how closely a kind of content is watched: workloads, API services and custom resources report a health; of the rest the
 // existence is enough.
-func modeOf(kind schema.GroupKind) Mode {
+func modeOf(kind schema.GroupKind) runtimes.Mode {
 	switch kind {
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
 		schema.GroupKind{Group: "apps", Kind: "DaemonSet"}, schema.GroupKind{Group: "batch", Kind: "Job"},
 		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}:
-		return Workload
+		return runtimes.Workload
 	}
 	if _, builtin := render.BuiltinScope(kind.WithVersion("")); builtin {
-		return Metadata
+		return runtimes.Metadata
 	}
-	return Workload
+	return runtimes.Workload
 }
 
 // settled reports whether the cluster holds what the current spec requests, so that the content is not needed.
@@ -181,7 +182,7 @@ func sameKyma(a, b metav1.Object) bool {
 }
 
 // problemOf turns an error of a collaborator into a cause that the status can name.
-func problemOf(err error) *Problem {
-	problem, _ := errors.AsType[*Problem](err)
+func problemOf(err error) *runtimes.Problem {
+	problem, _ := errors.AsType[*runtimes.Problem](err)
 	return problem
 }

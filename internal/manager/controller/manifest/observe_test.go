@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -61,14 +62,14 @@ func TestInterests(t *testing.T) {
 	w.recorded = append(w.recorded, inventory.Entry{ID: inventory.ID{Group: "policy", Kind: "PodDisruptionBudget", Name: "a"}, Version: "v1beta1"})
 	w.recorded = append(w.recorded, inventory.Entry{ID: inventory.ID{Group: "apps", Kind: "Deployment", Name: "another"}, Version: "v1"})
 	w.desired = append(w.desired, object("policy/v1", "PodDisruptionBudget", "a"), object("batch/v1", "Job", "a"), object("example.com/v1", "Sample", "b"))
-	want := []Interest{
-		{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: ModuleCR}, // also with policy Ignore: they block a deletion
-		{GVK: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: Workload},
-		{GVK: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Mode: Metadata},
-		{GVK: schema.GroupVersionKind{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget"}, Mode: Metadata},
-		{GVK: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Mode: Metadata}, // the one that is still served counts
-		{GVK: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Mode: Workload},
-		{GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: Workload}, // as content it has a health
+	want := []runtimes.Interest{
+		{GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: runtimes.ModuleCR}, // also with policy Ignore: they block a deletion
+		{GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Mode: runtimes.Workload},
+		{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, Mode: runtimes.Metadata},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "policy", Version: "v1beta1", Kind: "PodDisruptionBudget"}, Mode: runtimes.Metadata},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, Mode: runtimes.Metadata}, // the one that is still served counts
+		{GroupVersionKind: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Mode: runtimes.Workload},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: runtimes.Workload}, // as content it has a health
 	}
 	if diff := cmp.Diff(want, w.interests()); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
@@ -82,7 +83,7 @@ func TestInterests_KeepWholeObjectsWhereRequested(t *testing.T) {
 	})
 	kept := map[string]bool{}
 	for _, interest := range w.interests() {
-		kept[interest.GVK.Kind] = interest.Keep
+		kept[interest.GroupVersionKind.Kind] = interest.Keep
 	}
 	if diff := cmp.Diff(map[string]bool{"Sample": true, "Deployment": true, "ServiceAccount": false}, kept); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)

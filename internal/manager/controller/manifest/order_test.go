@@ -13,6 +13,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -144,7 +145,7 @@ func TestAct_WaitsForEarlierInstallations(t *testing.T) {
 // No event would bring it back if it just waited to observe what cannot be observed.
 func TestAct_ReportsUnobservableEarlierInstallation(t *testing.T) {
 	w := newScope(newManifest(), testTime)
-	hidden := &Problem{Reason: v1beta2.ReasonRuntimeForbidden, Message: "list deployments", Retry: retryTransient}
+	hidden := &runtimes.Problem{Reason: v1beta2.ReasonRuntimeForbidden, Message: "list deployments", Retry: retryTransient}
 	w.runtime = &cluster{
 		scopes: map[string]bool{"Deployment": true}, health: map[inventory.ID]health.Result{deploymentID: {}}, hidden: hidden,
 	}

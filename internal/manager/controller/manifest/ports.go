@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -26,33 +27,6 @@ type Target struct {
 	Owner types.NamespacedName
 }
 
-// Mode is how closely objects of a kind are watched.
-type Mode int
-
-const (
-	// Metadata is enough to see drift and deletion.
-	Metadata Mode = iota
-	// Workload needs the status too.
-	Workload
-	// ModuleCR needs the state that a module reports, of every object of the kind.
-	ModuleCR
-)
-
-// Interest is a kind whose events a Manifest needs.
-type Interest struct {
-	GVK  schema.GroupVersionKind
-	Mode Mode
-	// Keep requests whole objects, which costs memory.
-	Keep bool
-}
-
-// ModuleCRState is a custom resource of a module, reduced to what matters to the module's state.
-type ModuleCRState struct {
-	Namespace, Name, State, Message string
-	// Object is the whole custom resource where it is kept.
-	Object *unstructured.Unstructured
-}
-
 // Runtime is a connected cluster.
 type Runtime interface {
 	Observations
@@ -61,7 +35,7 @@ type Runtime interface {
 	Once(ctx context.Context, key string, do func() error) error
 	ResetOnce(key string)
 	// Capabilities returns what the cluster serves, requested once for each connection, and only when needed.
-	Capabilities(ctx context.Context) (Capabilities, error)
+	Capabilities(ctx context.Context) (runtimes.Capabilities, error)
 	// Report records a failed call, so that a dead cluster is left alone for a while.
 	Report(err error)
 }
@@ -69,14 +43,14 @@ type Runtime interface {
 // Observations is the state of a cluster that is known without a call.
 type Observations interface {
 	// Track requests events of kinds; it costs calls only for kinds that no owner tracked before.
-	Track(owner types.NamespacedName, interests []Interest)
+	Track(owner types.NamespacedName, interests []runtimes.Interest)
 	Untrack(owner types.NamespacedName)
 	// Hidden returns why a kind that the owner tracks cannot be observed, nil when all of them can be or will be soon.
-	Hidden(owner types.NamespacedName) *Problem
+	Hidden(owner types.NamespacedName) *runtimes.Problem
 	Live(id inventory.ID) inventory.Live
 	// Health returns the health of an object whose kind has one here; Unknown while nothing was observed of it.
 	Health(id inventory.ID) (result health.Result, kept bool)
-	ModuleCRs(kind schema.GroupKind) (crs []ModuleCRState, synced bool)
+	ModuleCRs(kind schema.GroupKind) (crs []runtimes.ModuleCRStatus, synced bool)
 	// Kept reports whether an object carries the annotation that protects it from deletion.
 	Kept(id inventory.ID) bool
 	// Object returns a whole object of a kind that is kept.
@@ -112,7 +86,7 @@ type Content interface {
 	// Sources returns everything that a Manifest installs from, in order and without a call.
 	Sources(manifest *v1beta2.Manifest) ([]v1beta2.ResolvedSource, error)
 	// Parts renders all installations, in order, for their cluster.
-	Parts(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error)) ([]Part, error)
+	Parts(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error)) ([]Part, error)
 	// Current returns the digest that a source names now; with one request at most.
 	Current(ctx context.Context, manifest *v1beta2.Manifest, name string) (string, error)
 	// URL returns where users can read what was fetched for a source; empty when it is not served.
@@ -120,7 +94,7 @@ type Content interface {
 	// Policy names the signature policy's requirement for the Manifest, without a call; empty when no signature is required.
 	Policy(manifest *v1beta2.Manifest) string
 	// Judge returns the policy's verdict on everything that the Manifest installs. It refuses nothing.
-	Judge(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (Capabilities, error)) Signed
+	Judge(ctx context.Context, manifest *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error)) Signed
 }
 
 // Signed is the signature policy's verdict on a Manifest.
@@ -143,20 +117,3 @@ type Verdicts interface {
 	// Record records a status; nil forgets the Manifest.
 	Record(manifest types.NamespacedName, status *v1beta2.SignatureStatus)
 }
-
-// Capabilities is what templates may query of a cluster.
-type Capabilities struct {
-	KubeVersion string
-	APIVersions []string
-}
-
-// Problem is a cause that the status can name. Retry zero means that only an event helps.
-type Problem struct {
-	Reason, Message string
-	Retry           time.Duration
-	// Passing means that nothing has failed: the missing part will arrive by itself.
-	Passing bool
-}
-
-// Error returns the reason and the message.
-func (p *Problem) Error() string { return p.Reason + ": " + p.Message }

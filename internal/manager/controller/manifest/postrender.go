@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -112,7 +113,7 @@ func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*
 	secret, unusable := r.known(ctx, key), hubSecretUnusable
 	if secret == nil {
 		// A Secret that is not meant for the module is not watched, so no event reports its next change.
-		unusable = func(format string, args ...any) *Problem {
+		unusable = func(format string, args ...any) *runtimes.Problem {
 			problem := hubSecretUnusable(format, args...)
 			problem.Retry = retryRefused
 			return problem
@@ -142,6 +143,6 @@ func (r *Reconciler) hubSecret(ctx context.Context, key types.NamespacedName) (*
 }
 
 // hubSecretUnusable returns a Problem that waits for the Secret's event.
-func hubSecretUnusable(format string, args ...any) *Problem {
-	return &Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: injectionFailed + fmt.Sprintf(format, args...)}
+func hubSecretUnusable(format string, args ...any) *runtimes.Problem {
+	return &runtimes.Problem{Reason: v1beta2.ReasonHubSecretUnusable, Message: injectionFailed + fmt.Sprintf(format, args...)}
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // secrets is a watch that has seen some Secrets.
@@ -127,7 +128,7 @@ func TestHubSecret_ReportsUnusableSecret(t *testing.T) {
 // Only what carries the label is watched: no event reports that another Secret changes or is deleted.
 func TestHubSecret_RetriesWithoutAnEvent(t *testing.T) {
 	r := newReconciler(t, hubSecret("other", password))
-	cause := func() *Problem {
+	cause := func() *runtimes.Problem {
 		_, err := r.postRender(t.Context(), newScope(newManifest(ofModule("deployer")), testTime), []*unstructured.Unstructured{asking("true")})
 		return problemOf(err)
 	}

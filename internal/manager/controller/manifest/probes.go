@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -39,13 +40,13 @@ func (p *probes) of(expression string) (*health.Probe, error) {
 func (r *Reconciler) compile(w *scope) error {
 	for _, check := range w.stateChecks() {
 		if err := check.Validate(); err != nil {
-			return &Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.customStateCheck %q: %v", check.JSONPath, err)}
+			return &runtimes.Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.customStateCheck %q: %v", check.JSONPath, err)}
 		}
 	}
 	for i := range w.manifest.Spec.Probes {
 		probe := &w.manifest.Spec.Probes[i]
 		if _, err := r.probes.of(probe.Expression); err != nil {
-			return &Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.probes %q: %v", probe.Name, err)}
+			return &runtimes.Problem{Reason: v1beta2.ReasonProbeInvalid, Message: fmt.Sprintf("spec.probes %q: %v", probe.Name, err)}
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -193,7 +194,7 @@ func (w *scope) undefined(ctx context.Context, kind schema.GroupKind) error {
 		}
 		named, _, _ := unstructured.NestedString(live.Object, "spec", "names", "kind")
 		if named == kind.Kind && live.GetDeletionTimestamp().IsZero() {
-			return &Problem{
+			return &runtimes.Problem{
 				Reason: v1beta2.ReasonWaitingForDeletion, Passing: true, Retry: time.Second,
 				Message: fmt.Sprintf("%s: %s exists and the runtime does not serve the kind yet", v1beta2.OperationWaitingModuleCRs, entry.ID),
 			}

@@ -15,6 +15,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -47,7 +48,7 @@ var classes = map[apply.Class]struct {
 func (w *scope) refused(ctx context.Context, bad []apply.Outcome) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		message := "the writes take longer than one pass may; the next one continues"
-		return &Problem{Reason: v1beta2.ReasonApplying, Message: message, Retry: retryTransient, Passing: true}
+		return &runtimes.Problem{Reason: v1beta2.ReasonApplying, Message: message, Retry: retryTransient, Passing: true}
 	}
 	first := bad[0]
 	for _, outcome := range bad {
@@ -96,12 +97,12 @@ func (w *scope) clusterProblem(id inventory.ID, err error) error {
 
 var errUnanswered = errors.New("the API server did not answer")
 
-func (w *scope) problemOfClass(class apply.Class, id inventory.ID, err error) *Problem {
+func (w *scope) problemOfClass(class apply.Class, id inventory.ID, err error) *runtimes.Problem {
 	told, ok := classes[class]
 	if !ok {
 		told = classes[apply.ClassInternal]
 	}
-	problem := &Problem{Reason: told.reason, Message: err.Error(), Retry: told.retry, Passing: told.reason == v1beta2.ReasonApplying}
+	problem := &runtimes.Problem{Reason: told.reason, Message: err.Error(), Retry: told.retry, Passing: told.reason == v1beta2.ReasonApplying}
 	if class == apply.ClassKindUnknown && w.bringsKind(id) {
 		problem.Retry, problem.Passing = retryTransient, true
 	}
@@ -130,7 +131,7 @@ func (w *scope) firstUnready() string {
 		case entry.Hash == "", heard && (result.Status == health.Ready || result.Status == health.Failed):
 		case heard:
 			return entry.String() + ": " + result.Message
-		case kept || modeOf(entry.GroupKind()) == Workload:
+		case kept || modeOf(entry.GroupKind()) == runtimes.Workload:
 			return entry.String() + ": its status was not seen yet"
 		}
 	}
@@ -175,7 +176,7 @@ func (w *scope) healthy() passResult {
 			found = waitingFor(entry.String() + ": is being deleted; it is made again when it is gone")
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
-		case !heard && (kept || modeOf(entry.GroupKind()) == Workload) && !wasReady:
+		case !heard && (kept || modeOf(entry.GroupKind()) == runtimes.Workload) && !wasReady:
 			found = waitingFor(entry.String() + ": its status was not seen yet")
 		}
 	}
@@ -258,7 +259,7 @@ func (w *scope) reportModuleCR() {
 }
 
 // stateOf returns the state that a custom resource reports: as the spec maps it, else its status.state. Without a match it is Processing.
-func (w *scope) stateOf(cr ModuleCRState) (state v1beta2.State, message string) {
+func (w *scope) stateOf(cr runtimes.ModuleCRStatus) (state v1beta2.State, message string) {
 	if len(w.manifest.Spec.CustomStateCheck) == 0 || cr.Object == nil {
 		return knownState(cr.State), cr.Message
 	}

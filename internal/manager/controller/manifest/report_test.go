@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -70,7 +71,7 @@ func TestHealthy(t *testing.T) {
 			c.health[deploymentID] = health.Result{Status: health.Terminating, Message: "is being deleted"}
 		}, v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects, "is being deleted"},
 		"a kind cannot be observed: no one knows": {func(_ *scope, c *cluster) {
-			c.hidden = &Problem{Reason: v1beta2.ReasonRuntimeForbidden, Message: "deployments cannot be watched"}
+			c.hidden = &runtimes.Problem{Reason: v1beta2.ReasonRuntimeForbidden, Message: "deployments cannot be watched"}
 		}, v1beta2.StateError, v1beta2.ReasonRuntimeForbidden, "deployments cannot be watched"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,14 +111,14 @@ func TestReport(t *testing.T) {
 			told{v1beta2.StateReady, "True Ready", "True Parsed", "True Ready", ""}},
 		"objects are waited for that were ready before: this spec is installed": {[]func(*v1beta2.Manifest){installed(3)}, waitingFor("a"),
 			told{v1beta2.StateProcessing, "False WaitingForObjects", "True Parsed", "True Ready", ""}},
-		"an object of what was installed fails": {[]func(*v1beta2.Manifest){installed(3)}, failed(&Problem{Reason: v1beta2.ReasonObjectFailed}),
+		"an object of what was installed fails": {[]func(*v1beta2.Manifest){installed(3)}, failed(&runtimes.Problem{Reason: v1beta2.ReasonObjectFailed}),
 			told{v1beta2.StateError, "False ObjectFailed", "True Parsed", "True Ready", ""}},
 		"another spec was installed": {[]func(*v1beta2.Manifest){installed(2)}, waitingFor("a"),
 			told{v1beta2.StateProcessing, "False WaitingForObjects", "True Parsed", "False WaitingForObjects", ""}},
 		"the runtime of what is installed does not answer": {[]func(*v1beta2.Manifest){installed(3)},
-			failed(&Problem{Reason: v1beta2.ReasonRuntimeUnreachable}),
+			failed(&runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable}),
 			told{v1beta2.StateError, "False RuntimeUnreachable", "True Parsed", "True Ready", ""}},
-		"what was installed is put back": {[]func(*v1beta2.Manifest){installed(3)}, failed(&Problem{Reason: v1beta2.ReasonApplying, Passing: true}),
+		"what was installed is put back": {[]func(*v1beta2.Manifest){installed(3)}, failed(&runtimes.Problem{Reason: v1beta2.ReasonApplying, Passing: true}),
 			told{v1beta2.StateProcessing, "False Applying", "True Parsed", "True Ready", ""}},
 		"other content is brought for the same spec": {[]func(*v1beta2.Manifest){installed(3)},
 			passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, parsed: true, brings: true},
@@ -127,11 +128,11 @@ func TestReport(t *testing.T) {
 			told{v1beta2.StateDeleting, "False DeletionBlocked", "True Parsed", "False DeletionBlocked", ""}},
 		"objects are waited for": {nil, waitingFor("a"),
 			told{v1beta2.StateProcessing, "False WaitingForObjects", "True Parsed", "False WaitingForObjects", ""}},
-		"the content is refused, which overwrites what was parsed": {nil, failed(&Problem{Reason: v1beta2.ReasonDigestMismatch}),
+		"the content is refused, which overwrites what was parsed": {nil, failed(&runtimes.Problem{Reason: v1beta2.ReasonDigestMismatch}),
 			told{v1beta2.StateError, "False DigestMismatch", "False DigestMismatch", "False DigestMismatch", ""}},
-		"the runtime does not answer, which says nothing of the content": {nil, failed(&Problem{Reason: v1beta2.ReasonRuntimeUnreachable}),
+		"the runtime does not answer, which says nothing of the content": {nil, failed(&runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable}),
 			told{v1beta2.StateError, "False RuntimeUnreachable", "True Parsed", "False RuntimeUnreachable", ""}},
-		"what is on its way is no error": {nil, failed(&Problem{Reason: v1beta2.ReasonApplying, Passing: true}),
+		"what is on its way is no error": {nil, failed(&runtimes.Problem{Reason: v1beta2.ReasonApplying, Passing: true}),
 			told{v1beta2.StateProcessing, "False Applying", "True Parsed", "False Applying", ""}},
 		"a default CR that is not there yet": {[]func(*v1beta2.Manifest){withResource("")}, waitingFor("a"),
 			told{v1beta2.StateProcessing, "False WaitingForObjects", "True Parsed", "False WaitingForObjects", "False WaitingForObjects"}},
@@ -172,17 +173,17 @@ func TestReport_NamesTheGenerationOfThePass(t *testing.T) {
 }
 
 func TestReportModuleCR_CopiesTheReportedState(t *testing.T) {
-	mine := ModuleCRState{Namespace: "default", Name: "default", State: "Warning", Message: "look here"}
-	other := ModuleCRState{Namespace: "default", Name: "other", State: "Error"}
+	mine := runtimes.ModuleCRStatus{Namespace: "default", Name: "default", State: "Warning", Message: "look here"}
+	other := runtimes.ModuleCRStatus{Namespace: "default", Name: "other", State: "Error"}
 	for name, test := range map[string]struct {
-		crs      []ModuleCRState
+		crs      []runtimes.ModuleCRStatus
 		unsynced bool
 		want     v1beta2.State
 	}{
-		"the default one":            {[]ModuleCRState{other, mine}, false, v1beta2.StateWarning},
-		"it is not there":            {[]ModuleCRState{other}, false, ""},
+		"the default one":            {[]runtimes.ModuleCRStatus{other, mine}, false, v1beta2.StateWarning},
+		"it is not there":            {[]runtimes.ModuleCRStatus{other}, false, ""},
 		"not known yet: as it was":   {nil, true, v1beta2.StateReady},
-		"a word that we do not know": {[]ModuleCRState{{Name: "default", State: "Dancing"}}, false, v1beta2.StateProcessing},
+		"a word that we do not know": {[]runtimes.ModuleCRStatus{{Name: "default", State: "Dancing"}}, false, v1beta2.StateProcessing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, c := settledWork(withResource(""))
@@ -332,7 +333,7 @@ func TestClusterProblem(t *testing.T) {
 
 func TestReportInstallation_KeepsInstalledVersion(t *testing.T) {
 	ready := passResult{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, parsed: true}
-	refused := failed(&Problem{Reason: v1beta2.ReasonCRDChangeRefused})
+	refused := failed(&runtimes.Problem{Reason: v1beta2.ReasonCRDChangeRefused})
 	w, _ := settledWork(func(m *v1beta2.Manifest) { m.Spec.Version = "1.0.0" })
 	if w.report(ready); w.manifest.Status.InstalledVersion != "" {
 		t.Error("what was Ready already is written once more")

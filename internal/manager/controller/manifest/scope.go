@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -91,7 +92,7 @@ func resultOf(err error) *passResult {
 func (p *passResult) waits() bool { return p != nil && !p.gone && !p.cut }
 
 // failed returns the finding of a cause. First contact with a cluster is no cause: its response brings us back.
-func failed(p *Problem) passResult {
+func failed(p *runtimes.Problem) passResult {
 	if p.Reason == v1beta2.ReasonRuntimeConnecting {
 		return passResult{gone: true, retry: p.Retry}
 	}

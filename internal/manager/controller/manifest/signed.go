@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -58,9 +59,9 @@ func (w *scope) hasVerdict(policy string) bool {
 }
 
 // askCapabilities queries the cluster where there is a connection; a pass without one has reported why.
-func (w *scope) askCapabilities(ctx context.Context) (Capabilities, error) {
+func (w *scope) askCapabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	if w.runtime == nil {
-		return Capabilities{}, errUnanswered
+		return runtimes.Capabilities{}, errUnanswered
 	}
 	return w.capabilities(ctx)
 }

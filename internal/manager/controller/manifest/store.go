@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -86,7 +87,7 @@ func (r *Reconciler) loadInventory(ctx context.Context, manifest *v1beta2.Manife
 }
 
 func unreadable(name string, err error) error {
-	return &Problem{
+	return &runtimes.Problem{
 		Reason:  v1beta2.ReasonInventoryUnreadable,
 		Message: fmt.Sprintf("inventory shard %s: %v; nothing is changed until it can be read: restore the Secret", name, err),
 		Retry:   retryTransient,

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 )
 
 // An operator that must release the default custom resource may need what an upgrade brings, or what was deleted under it.
@@ -137,5 +138,5 @@ func TestFreeHeld_ReleasesManifestWhenAccessSecretIsDeleted(t *testing.T) {
 type without struct{ reached }
 
 func (without) Get(context.Context, Target) (Runtime, error) {
-	return nil, &Problem{Reason: v1beta2.ReasonAccessSecretNotFound, Message: "no Secret"}
+	return nil, &runtimes.Problem{Reason: v1beta2.ReasonAccessSecretNotFound, Message: "no Secret"}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
@@ -99,7 +100,7 @@ func hasRuntime(kyma *v1beta2.Kyma) bool {
 // syncCatalog writes the catalog and returns when to check again.
 func (r *Reconciler) syncCatalog(ctx context.Context, key types.NamespacedName, kyma *v1beta2.Kyma) (time.Duration, error) {
 	runtime, err := r.Clusters.Get(ctx, Target{Namespace: key.Namespace, Name: key.Name, Owner: key})
-	if problem, known := errors.AsType[*Problem](err); known {
+	if problem, known := errors.AsType[*runtimes.Problem](err); known {
 		if problem.Reason != v1beta2.ReasonRuntimeConnecting { // that is no news
 			r.setState(key, reportedState{reason: problem.Reason, message: problem.Message})
 		}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -21,7 +22,7 @@ import (
 func TestReconcile_WritesCatalogOnce(t *testing.T) {
 	b := newBench(t)
 	b.expect(false, false, "", 0)
-	b.runtime.problem = &Problem{Reason: v1beta2.ReasonRuntimeConnecting, Retry: time.Second}
+	b.runtime.problem = &runtimes.Problem{Reason: v1beta2.ReasonRuntimeConnecting, Retry: time.Second}
 	if retry := b.pass(); retry != time.Second {
 		t.Errorf("looks again after %s", retry)
 	}
@@ -53,7 +54,7 @@ func TestReconcile_WritesCatalogOnce(t *testing.T) {
 	if calls := b.calls.Since(before); calls.Total() != 0 {
 		t.Errorf("called at rest:\n%s", calls)
 	}
-	b.runtime.problem = &Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "no answer"}
+	b.runtime.problem = &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Message: "no answer"}
 	b.pass()
 	b.pass()
 	b.expect(true, false, v1beta2.ReasonRuntimeUnreachable, 1)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) { apiserver.Main(m, apiserver.OurKinds) }
 type fakeClusters struct {
 	cluster *apply.Cluster
 	admin   client.Client
-	problem *Problem
+	problem *runtimes.Problem
 
 	mutex   sync.Mutex
 	stamps  map[inventory.ID]string

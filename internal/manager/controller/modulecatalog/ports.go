@@ -2,7 +2,6 @@ package modulecatalog
 
 import (
 	"context"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,12 +35,3 @@ type Clusters interface {
 	// Source enqueues the Kymas whose catalog changed in their runtime.
 	Source() source.Source
 }
-
-// Problem is a cause that a status can name. Retry zero means that only an event helps.
-type Problem struct {
-	Reason, Message string
-	Retry           time.Duration
-}
-
-// Error returns the reason and the message.
-func (p *Problem) Error() string { return p.Reason + ": " + p.Message }
