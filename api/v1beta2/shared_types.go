@@ -18,8 +18,8 @@ const (
 	StateUnmanaged  State = "Unmanaged"
 )
 
-// Severity orders states by how much they need a user: 0 for Ready and Unmanaged, 1 for Processing, Deleting and states of other versions of
-// the API, 2 for Warning, 3 for Error.
+// Severity orders states by how much they need a user: 0 for Ready and Unmanaged, 1 for Processing, Deleting and states of other versions
+// of the API, 2 for Warning, 3 for Error.
 func (s State) Severity() int {
 	switch s {
 	case StateError:

@@ -256,7 +256,8 @@ func (r *resolver) rollOn(v *Verdict) {
 // update gives a Manifest that is being deleted the content of the target, unless the target is lower or cannot be read, or the Manifest is
 // becoming unmanaged.
 func (r *resolver) update(v *Verdict, found target) {
-	if leaving(v.Manifest) || moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) || moduleversion.IsDowngrade(v.Version, found.Version) {
+	if leaving(v.Manifest) || moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) ||
+		moduleversion.IsDowngrade(v.Version, found.Version) {
 		return
 	}
 	if component := r.content(found.key(), v.Manifest); !component.Pending && component.Reason == "" {

@@ -20,7 +20,8 @@ func (r *resolver) installedState(v *Verdict, found target) (have installed, dou
 	}
 	manifest := v.Manifest
 	have = installedOf(r.status[v.Module], manifest)
-	if manifest == nil || moduleversion.IsDowngrade(have.Version, found.Version) || !moduleversion.IsDowngrade(manifest.Spec.Version, found.Version) {
+	if manifest == nil || moduleversion.IsDowngrade(have.Version, found.Version) ||
+		!moduleversion.IsDowngrade(manifest.Spec.Version, found.Version) {
 		return have, nil
 	}
 	key := ComponentKey{Name: found.Component, Version: manifest.Spec.Version}

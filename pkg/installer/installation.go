@@ -87,8 +87,8 @@ type Installation struct {
 	Wait time.Duration
 }
 
-// Source is one content of an Installation. The functions Bundle, YAML and Objects make those that need no library. For a chart, set Renderer
-// to that of pkg/render/helm, for a kustomization to that of pkg/render/kustomize.
+// Source is one content of an Installation. The functions Bundle, YAML and Objects make those that need no library. For a chart, set
+// Renderer to that of pkg/render/helm, for a kustomization to that of pkg/render/kustomize.
 type Source struct {
 	// Name is what messages call it, and the Report. It is required, and different from those of the other Sources.
 	Name string

@@ -80,10 +80,10 @@ func Planned(recorded []Entry, desired []*unstructured.Unstructured) []Entry {
 	return sorted(planned)
 }
 
-// PlannedFor returns Planned with the entries of steps marked as not yet applied, so that an apply that does not get that far is not mistaken
-// for a complete one. store reports whether it must be stored before the first write: when an object is new, since an interrupted apply
-// would leak it, and when content changed, since drift does not show which of two contents an object has. What is only put back is noticed
-// again.
+// PlannedFor returns Planned with the entries of steps marked as not yet applied, so that an apply that does not get that far is not
+// mistaken for a complete one. store reports whether it must be stored before the first write: when an object is new, since an interrupted
+// apply would leak it, and when content changed, since drift does not show which of two contents an object has. What is only put back is
+// noticed again.
 func PlannedFor(recorded []Entry, desired []*unstructured.Unstructured, steps []Step) (planned []Entry, store bool) {
 	planned = Planned(recorded, desired)
 	store = len(planned) != len(recorded)

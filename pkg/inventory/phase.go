@@ -19,8 +19,9 @@ const (
 )
 
 var (
-	// CRDKind is the kind of CustomResourceDefinitions, CRDResource their resource in the only version that is served.
-	CRDKind     = schema.GroupKind{Group: groupDefinitions, Kind: "CustomResourceDefinition"}
+	// CRDKind is the kind of CustomResourceDefinitions.
+	CRDKind = schema.GroupKind{Group: groupDefinitions, Kind: "CustomResourceDefinition"}
+	// CRDResource is their resource, in the only version that is served.
 	CRDResource = schema.GroupVersionResource{Group: groupDefinitions, Version: "v1", Resource: "customresourcedefinitions"}
 )
 

@@ -39,6 +39,11 @@ func TestVersionsAreOrderedTotally(t *testing.T) {
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, moduleversion.Compare)
+	for i := range len(want) - 1 {
+		if below, above := moduleversion.Compare(want[i], want[i+1]), moduleversion.Compare(want[i+1], want[i]); below >= 0 || above <= 0 {
+			t.Errorf("%q against %q is %d, the other way round %d", want[i], want[i+1], below, above)
+		}
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("order %q, want %q", got, want)
 	}

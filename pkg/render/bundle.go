@@ -59,7 +59,8 @@ func (Bundle) Render(ctx context.Context, tree *content.Tree, input Input) (Rend
 		rendered.Steps[last] = append(rendered.Steps[last], objects...)
 	}
 	if len(reading.declared) == 0 {
-		return Rendered{}, content.Errorf(content.ReasonContentInvalid, "the files of folder %q declare no object: put one at least there", bundleFolder)
+		return Rendered{}, content.Errorf(content.ReasonContentInvalid,
+			"the files of folder %q declare no object: put one at least there", bundleFolder)
 	}
 	rendered.Steps = slices.DeleteFunc(rendered.Steps, func(objects []*unstructured.Unstructured) bool { return len(objects) == 0 })
 	return rendered, nil
@@ -75,7 +76,8 @@ func bundleFiles(tree *content.Tree) ([]content.File, error) {
 	for _, file := range tree.Files {
 		name, inside := strings.CutPrefix(file.Path, bundleFolder+"/")
 		if folder, _, nested := strings.Cut(name, "/"); inside && nested {
-			return nil, content.Errorf(content.ReasonContentInvalid, "%s: folder %q of the bundle must not have folders: move the files of %q up into it",
+			return nil, content.Errorf(content.ReasonContentInvalid,
+				"%s: folder %q of the bundle must not have folders: move the files of %q up into it",
 				path.Join(bundleFolder, folder), bundleFolder, folder)
 		}
 		if inside && !strings.HasPrefix(name, "._") {
@@ -84,10 +86,12 @@ func bundleFiles(tree *content.Tree) ([]content.File, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, content.Errorf(content.ReasonContentInvalid, "the bundle has no files in a folder %q at its root: put the objects there", bundleFolder)
+		return nil, content.Errorf(content.ReasonContentInvalid,
+			"the bundle has no files in a folder %q at its root: put the objects there", bundleFolder)
 	}
 	if size > DefaultLimit {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "the files of folder %q have %d bytes and %d are accepted: make them smaller", bundleFolder, size, DefaultLimit)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"the files of folder %q have %d bytes and %d are accepted: make them smaller", bundleFolder, size, DefaultLimit)
 	}
 	slices.SortFunc(files, func(a, b content.File) int {
 		return cmp.Or(compareSteps(stepOf(a), stepOf(b)), strings.Compare(a.Path, b.Path))
@@ -129,7 +133,8 @@ type bundleReader struct {
 func (r *bundleReader) read(file content.File) ([]*unstructured.Unstructured, error) {
 	size := int64(len(file.Data))
 	if size > r.left {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "%s: the bundle is too large once the aliases of its files are written out", file.Path)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"%s: the bundle is too large once the aliases of its files are written out", file.Path)
 	}
 	objects, err := Parse(bytes.NewReader(file.Data), r.left)
 	if err != nil {
@@ -145,7 +150,8 @@ func (r *bundleReader) read(file content.File) ([]*unstructured.Unstructured, er
 			return nil, content.Errorf(content.ReasonContentInvalid, "%s is declared in %s and in %s: keep one of them", id, first, file.Path)
 		}
 		if len(r.declared) >= MaxObjects {
-			return nil, content.Errorf(content.ReasonContentTooLarge, "the bundle declares more than %d objects: split it into several modules", MaxObjects)
+			return nil, content.Errorf(content.ReasonContentTooLarge,
+				"the bundle declares more than %d objects: split it into several modules", MaxObjects)
 		}
 		r.declared[id] = file.Path
 	}

@@ -23,8 +23,8 @@ type decoded struct {
 	at     place
 }
 
-// Decode reads raw, one YAML document or JSON values, as plain data of at most limit bytes with its aliases written out. It returns an object
-// for each value, and none for an empty document.
+// Decode reads raw, one YAML document or JSON values, as plain data of at most limit bytes with its aliases written out. It returns an
+// object for each value, and none for an empty document.
 func Decode(raw []byte, limit int64) ([]map[string]any, error) {
 	p := parser{budget: 2 * limit}
 	values, err := p.decode(bytes.TrimPrefix(raw, byteOrderMark), place{document: 1, line: 1})

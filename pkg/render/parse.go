@@ -146,7 +146,8 @@ func (p *parser) add(fields map[string]any, at place) error {
 		return at.invalid(fmt.Errorf("%s is declared differently in %s: keep one of them", id, first.at))
 	}
 	if len(p.objects) >= MaxObjects {
-		return content.Errorf(content.ReasonContentTooLarge, "the content declares more than %d objects: split it into several modules", MaxObjects)
+		return content.Errorf(content.ReasonContentTooLarge,
+			"the content declares more than %d objects: split it into several modules", MaxObjects)
 	}
 	p.seen[id] = seen{object, at}
 	p.objects = append(p.objects, object)

@@ -15,7 +15,8 @@ type Raw struct{}
 // Render reads the one file that the content is.
 func (Raw) Render(ctx context.Context, tree *content.Tree, _ Input) (Rendered, error) {
 	if len(tree.Files) != 1 {
-		return Rendered{}, content.Errorf(content.ReasonContentInvalid, "the content has %d files and must be one: use a format that takes a folder, such as bundle",
+		return Rendered{}, content.Errorf(content.ReasonContentInvalid,
+			"the content has %d files and must be one: use a format that takes a folder, such as bundle",
 			len(tree.Files))
 	}
 	return oneFile(ctx, tree.Files[0])

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 

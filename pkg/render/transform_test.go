@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 

@@ -32,7 +32,8 @@ type readLevel struct {
 // needsOf returns what an interest needs. A stream of full objects replaces the single reads of health for CRDs and Namespaces.
 func needsOf(i runtimes.Interest) readLevel {
 	return readLevel{
-		health: i.Mode == runtimes.Workload || i.Keep && isReadable(i.GroupKind()), state: i.Mode == runtimes.ModuleCR, keep: i.Keep, copies: i.Mode == runtimes.Copy,
+		health: i.Mode == runtimes.Workload || i.Keep && isReadable(i.GroupKind()),
+		state:  i.Mode == runtimes.ModuleCR, keep: i.Keep, copies: i.Mode == runtimes.Copy,
 	}
 }
 

@@ -23,7 +23,9 @@ func parseKubeconfig(data []byte) (*rest.Config, *runtimes.Problem) {
 func unprintable(r rune) bool { return r <= ' ' || r >= 0x7f }
 
 func invalidKubeconfig(format string, args ...any) *runtimes.Problem {
-	return &runtimes.Problem{Reason: v1beta2.ReasonKubeconfigInvalid, Message: "the kubeconfig cannot be used: " + fmt.Sprintf(format, args...)}
+	return &runtimes.Problem{
+		Reason: v1beta2.ReasonKubeconfigInvalid, Message: "the kubeconfig cannot be used: " + fmt.Sprintf(format, args...),
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

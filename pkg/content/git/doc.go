@@ -1,4 +1,5 @@
-// Package git fetches a folder or a file of a git repository at one commit, as a content.Source, over HTTPS or SSH and without a git program.
+// Package git fetches a folder or a file of a git repository at one commit, as a content.Source, over HTTPS or SSH and without a git
+// program.
 //
 // It holds the objects that a server sends in memory, within the limits of the content store, and writes no working copy. Host keys of SSH
 // servers are always verified.

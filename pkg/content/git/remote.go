@@ -248,13 +248,15 @@ func serverError(ctx context.Context, address *url.URL, err error) error {
 		return fmt.Errorf("git: %w", context.Canceled)
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed),
 		strings.Contains(said, "unable to authenticate"):
-		reason, text = content.ReasonRegistryUnauthorized, "the server refuses the credentials, or requires some, or has no such repository: check both"
+		reason = content.ReasonRegistryUnauthorized
+		text = "the server refuses the credentials, or requires some, or has no such repository: check both"
 	case errors.Is(err, transport.ErrRepositoryNotFound), status == http.StatusGone:
 		reason, text = content.ReasonContentNotFound, "the server has no such repository: correct the URL"
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		reason, text = content.ReasonContentNotFound, "the repository is empty: push the content"
 	case strings.Contains(said, "not our ref"), strings.Contains(said, "unadvertised object"):
-		reason, text = content.ReasonContentNotFound, "the server does not have that commit, or does not give it out: push it, or name a branch or tag"
+		reason = content.ReasonContentNotFound
+		text = "the server does not have that commit, or does not give it out: push it, or name a branch or tag"
 	case ctx.Err() != nil:
 		text = "the server did not answer in time"
 	}

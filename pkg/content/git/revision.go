@@ -71,7 +71,8 @@ func (g *Source) parseURL() (revision, error) {
 	case password, want.user != "" && address.Scheme != "ssh":
 		return revision{}, sourceInvalid("%s: credentials do not belong in the URL; give them beside it", content.DisplayURL(address))
 	case address.RawQuery != "" || address.Fragment != "" || address.ForceQuery:
-		return revision{}, sourceInvalid("%s: nothing may follow the path; give branch, tag, commit and path beside the URL", content.DisplayURL(address))
+		return revision{}, sourceInvalid("%s: nothing may follow the path; give branch, tag, commit and path beside the URL",
+			content.DisplayURL(address))
 	case strings.Trim(address.Path, "/") == "":
 		return revision{}, sourceInvalid("%s names no repository: add its path", content.DisplayURL(address))
 	}

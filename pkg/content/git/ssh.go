@@ -157,7 +157,8 @@ func sshConfig(address, user string, auth Auth, store *content.Store) (*ssh.Clie
 	case auth.Password != "":
 		config.Auth = []ssh.AuthMethod{ssh.Password(auth.Password)}
 	default:
-		return nil, content.Errorf(content.ReasonRegistryUnauthorized, "git over ssh needs a private key and there is none: add it to the credentials")
+		return nil, content.Errorf(content.ReasonRegistryUnauthorized,
+			"git over ssh needs a private key and there is none: add it to the credentials")
 	}
 	return config, nil
 }

@@ -28,7 +28,9 @@ type Writer[W any] interface {
 //  4. What follows definitions needs them: while one is not established, it ends.
 //
 // It returns the outcomes that failed, and what is waited for: nil when nothing is, or when the failures are the news.
-func ApplyBatches[W any](ctx context.Context, batches []inventory.Batch, failedIn int, writer Writer[W]) (failed []apply.Outcome, held *W, err error) {
+func ApplyBatches[W any](
+	ctx context.Context, batches []inventory.Batch, failedIn int, writer Writer[W],
+) (failed []apply.Outcome, held *W, err error) {
 	for _, batch := range batches {
 		if batch.AddsContent() {
 			if batch.Part > failedIn || held != nil {
@@ -61,8 +63,8 @@ func ApplyBatches[W any](ctx context.Context, batches []inventory.Batch, failedI
 	return nil, held, nil
 }
 
-// Lost reports whether an outcome shows that further calls are pointless: the cluster does not answer, refuses the credentials, or the caller
-// has given up.
+// Lost reports whether an outcome shows that further calls are pointless: the cluster does not answer, refuses the credentials, or the
+// caller has given up.
 func Lost(outcome apply.Outcome) bool {
 	switch outcome.Class {
 	case apply.ClassUnreachable, apply.ClassUnauthorized, apply.ClassCanceled:

@@ -42,8 +42,8 @@ type Placing struct {
 	Served func(schema.GroupVersionKind) bool
 }
 
-// Arrange places the objects of all parts. What two parts declare alike counts once, where it comes first; what they declare differently is a
-// *content.Error. Errors of Placing.Own name the part.
+// Arrange places the objects of all parts. What two parts declare alike counts once, where it comes first; what they declare differently is
+// a *content.Error. Errors of Placing.Own name the part.
 func Arrange(parts []Part, placing Placing) (*Arrangement, error) {
 	made := &Arrangement{at: map[inventory.ID]inventory.Stage{}}
 	for _, part := range parts {

@@ -4,6 +4,6 @@
 // Its callers are adapters: they render the parts, observe the cluster (by watch streams or by reads), store the record (in a status or in
 // Secrets) and report. See docs/adr/0023-engine.md.
 //
-// Non-goals: it reads and writes no cluster itself, keeps no state between calls, and words no status. Writes are pkg/apply's, decisions about
-// single objects pkg/inventory's.
+// Non-goals: it reads and writes no cluster itself, keeps no state between calls, and words no status. Writes are pkg/apply's, decisions
+// about single objects pkg/inventory's.
 package engine

@@ -44,11 +44,12 @@ func RemainsOf(entries []inventory.Entry, outcomes []apply.Outcome) (left Remain
 
 // transient reports whether everything that is left is being deleted without an obstacle.
 func (r Remains) transient() bool {
-	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, func(o apply.Outcome) bool { return o.Err != nil || o.Action == apply.InUse })
+	obstacle := func(o apply.Outcome) bool { return o.Err != nil || o.Action == apply.InUse }
+	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, obstacle)
 }
 
-// DeleteWave deletes a wave, looks after it for a moment, and returns what still exists. remove deletes entries and records the result; again
-// means that they were deleted before, so that what was observed of them is out of date.
+// DeleteWave deletes a wave, looks after it for a moment, and returns what still exists. remove deletes entries and records the result;
+// again means that they were deleted before, so that what was observed of them is out of date.
 func DeleteWave(
 	ctx context.Context, wave []inventory.Entry, remove func(ctx context.Context, wave []inventory.Entry, again bool) Remains,
 ) Remains {

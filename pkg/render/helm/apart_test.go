@@ -8,9 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 

@@ -41,7 +41,8 @@ func (b *templateBounds) spend(work int64) error {
 		return b.err
 	}
 	if b.left -= work; b.left < 0 {
-		b.err = content.Errorf(content.ReasonContentTooLarge, "the templates of the chart do not come to an end, or give too much: look for loops and templates that call themselves")
+		b.err = content.Errorf(content.ReasonContentTooLarge,
+			"the templates of the chart do not come to an end, or give too much: look for loops and templates that call themselves")
 		return b.err
 	}
 	b.err = b.interrupted()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 

@@ -147,7 +147,8 @@ func unpackChart(file content.File, budget *int64) ([]content.File, error) {
 		return nil, invalidChart("%s is no packed chart: %w", file.Path, err)
 	}
 	if *budget -= size; *budget < 0 {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "%s: the packed subcharts have more than %d MiB unpacked", file.Path, maxPacked>>20)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"%s: the packed subcharts have more than %d MiB unpacked", file.Path, maxPacked>>20)
 	}
 	// This checks the paths of the entries and cuts off the directory of the chart.
 	buffered, err := archive.LoadArchiveFiles(bytes.NewReader(file.Data))

@@ -12,7 +12,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
-
 	"github.com/kyma-project/lifecycle-manager/pkg/render/internal/rendertest"
 )
 

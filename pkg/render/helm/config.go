@@ -127,7 +127,8 @@ func (c Config) add(item any, at string) error {
 	}
 	overrides, ok := fields["overrides"].(string)
 	if !ok && fields["overrides"] != nil {
-		return invalidValues("overrides in %s is %s: write it as for `helm --set`, such as \"a=1,b.c=2\"", at, render.TypeName(fields["overrides"]))
+		return invalidValues("overrides in %s is %s: write it as for `helm --set`, such as \"a=1,b.c=2\"", at,
+			render.TypeName(fields["overrides"]))
 	}
 	clientConfig, err := parseClientConfig(fields["clientConfig"])
 	if err != nil {

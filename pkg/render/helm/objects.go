@@ -45,7 +45,8 @@ func chartObjects(files []renderedFile) (*chartContent, error) {
 		total += len(file.text)
 	}
 	if total > render.DefaultLimit {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "the rendered chart has more than %d MiB: make it smaller", render.DefaultLimit>>20)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"the rendered chart has more than %d MiB: make it smaller", render.DefaultLimit>>20)
 	}
 	gathered := &chartContent{seen: map[inventory.ID]chartDeclaration{}}
 	for _, file := range files {
@@ -83,7 +84,8 @@ func (c *chartContent) add(object *unstructured.Unstructured, file string) error
 		return invalidChart("%s is declared differently in %s and in %s of the chart: keep one of them", id, first.file, file)
 	}
 	if len(c.objects) >= render.MaxObjects {
-		return content.Errorf(content.ReasonContentTooLarge, "the chart declares more than %d objects: split it into several modules", render.MaxObjects)
+		return content.Errorf(content.ReasonContentTooLarge,
+			"the chart declares more than %d objects: split it into several modules", render.MaxObjects)
 	}
 	c.seen[id] = chartDeclaration{object.DeepCopy(), file}
 	keepAsHelmDoes(object)

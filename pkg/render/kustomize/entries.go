@@ -169,7 +169,8 @@ func (w *walk) textOrFile(at fieldPath, entry string) error {
 // locate returns the clean path of an entry that is part of the content.
 func (w *walk) locate(at fieldPath, entry string) (string, error) {
 	if w.entries++; w.entries > maxEntries {
-		return "", content.Errorf(content.ReasonContentTooLarge, "%s: the kustomization has more than %d entries: make it simpler", at, maxEntries)
+		return "", content.Errorf(content.ReasonContentTooLarge,
+			"%s: the kustomization has more than %d entries: make it simpler", at, maxEntries)
 	}
 	name := path.Join(at.folder, entry)
 	switch _, isFile := w.files[name]; {

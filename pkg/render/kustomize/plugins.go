@@ -88,7 +88,8 @@ func (w *walk) plugins(at fieldPath, entry string) error {
 func (w *walk) pluginsIn(at fieldPath, text []byte) ([]*resource.Resource, error) {
 	count := w.objectsIn(text)
 	if count > maxPlugins {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "%s has %d plugins in one text and %d are accepted: make it simpler", at, count, maxPlugins)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"%s has %d plugins in one text and %d are accepted: make it simpler", at, count, maxPlugins)
 	}
 	w.here.changes += count
 	settings, err := w.parse.NewResMapFromBytes(text)

@@ -117,7 +117,8 @@ func (w *walk) build(folder string) ([]byte, error) {
 func (w *walk) failed(folder string, err error) error {
 	where := "kustomize cannot build the " + folderName(folder)
 	if w.secret {
-		return content.Errorf(content.ReasonContentInvalid, "%s; its message is left out, as it may hold parts of a Secret: run \"kustomize build\" to see it", where)
+		return content.Errorf(content.ReasonContentInvalid,
+			"%s; its message is left out, as it may hold parts of a Secret: run \"kustomize build\" to see it", where)
 	}
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if runes := []rune(text); len(runes) > maxText {

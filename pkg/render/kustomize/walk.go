@@ -73,7 +73,8 @@ func (w *walk) visit(folder string, above []string) error {
 		return content.Errorf(content.ReasonContentInvalid, "the kustomization refers to itself: %s", strings.Join(names, ", then "))
 	}
 	if w.kustomizations++; w.kustomizations > maxKustomizations || len(above) >= maxKustomizationDepth {
-		return content.Errorf(content.ReasonContentTooLarge, "%s: the kustomization has more than %d others below it, or more than %d above each other: make it simpler",
+		return content.Errorf(content.ReasonContentTooLarge,
+			"%s: the kustomization has more than %d others below it, or more than %d above each other: make it simpler",
 			folderName(folder), maxKustomizations, maxKustomizationDepth)
 	}
 	at, kustomization, err := w.open(folder)
@@ -102,7 +103,8 @@ func (w *walk) open(folder string) (fieldPath, *types.Kustomization, error) {
 		}
 	}
 	if len(found) != 1 {
-		return fieldPath{}, nil, content.Errorf(content.ReasonContentInvalid, "the %s has %d files of the names %s and needs one", folderName(folder), len(found),
+		return fieldPath{}, nil, content.Errorf(content.ReasonContentInvalid,
+			"the %s has %d files of the names %s and needs one", folderName(folder), len(found),
 			strings.Join(konfig.RecognizedKustomizationFileNames(), ", "))
 	}
 	at := fieldPath{folder: folder, file: found[0]}
@@ -132,8 +134,9 @@ func (w *walk) text(at fieldPath, text []byte) error {
 
 func (w *walk) count(at fieldPath, size int64) error {
 	if w.left -= size; w.left < 0 {
-		return content.Errorf(content.ReasonContentTooLarge, "%s: kustomize would read more than %d bytes, each file as often as it is used and with its aliases written out: "+
-			"make the content smaller", at, int64(render.DefaultLimit))
+		return content.Errorf(content.ReasonContentTooLarge,
+			"%s: kustomize would read more than %d bytes, each file as often as it is used and with its aliases written out: "+
+				"make the content smaller", at, int64(render.DefaultLimit))
 	}
 	return nil
 }

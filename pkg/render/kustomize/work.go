@@ -37,8 +37,9 @@ func (w *walk) tally(at fieldPath, k *types.Kustomization, below buildWork) erro
 	w.here = own
 	w.work += own.objects * (own.objects + own.changes) * int64(1+len(k.Components))
 	if w.work > maxWork {
-		return content.Errorf(content.ReasonContentTooLarge, "%s: kustomize would take minutes for %d objects and %d changes, because its time grows with the square of their "+
-			"number: split the content, or run \"kustomize build\" beforehand and use the result as a bundle", at.file, own.objects, own.changes)
+		return content.Errorf(content.ReasonContentTooLarge,
+			"%s: kustomize would take minutes for %d objects and %d changes, because its time grows with the square of their "+
+				"number: split the content, or run \"kustomize build\" beforehand and use the result as a bundle", at.file, own.objects, own.changes)
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func (s *remoteScope) patience(kind string, err error) time.Duration {
 
 // definitionID returns the ID of the CustomResourceDefinition of a kind of ours.
 func definitionID(gvk schema.GroupVersionKind) inventory.ID {
-	return inventory.ID{Group: inventory.CRDKind.WithVersion("v1").Group, Kind: inventory.CRDKind.WithVersion("v1").Kind, Name: plurals[gvk.Kind] + "." + gvk.Group}
+	return inventory.ID{Group: inventory.CRDKind.Group, Kind: inventory.CRDKind.Kind, Name: plurals[gvk.Kind] + "." + gvk.Group}
 }
 
 var plurals = map[string]string{"Kyma": "kymas", "ModuleTemplate": "moduletemplates", "ModuleReleaseMeta": "modulereleasemetas"}

@@ -16,17 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
-
-func updateOf(before, after client.Object) event.UpdateEvent {
-	return event.UpdateEvent{ObjectOld: before, ObjectNew: after}
-}
 
 // configMaps returns what a content declares, and the entries that record it.
 func configMaps(names ...string) (objects []*unstructured.Unstructured, entries []inventory.Entry) {

@@ -67,8 +67,8 @@ func (w *scope) hasModuleCR() bool {
 		w.manifest.Spec.CustomResourcePolicy != v1beta2.CustomResourcePolicyIgnore
 }
 
-// passResult is the result of a pass, before it is reported in the status. As an error it ends a pass from any depth, for what is no failure
-// of the program.
+// passResult is the result of a pass, before it is reported in the status. As an error it ends a pass from any depth, for what is no
+// failure of the program.
 type passResult struct {
 	state           v1beta2.State
 	reason, message string

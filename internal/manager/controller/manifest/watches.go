@@ -57,7 +57,8 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 		WithOptions(options).
 		For(&v1beta2.Manifest{}, builder.WithPredicates(priority.NameOnly)).
 		Watches(&v1beta2.Manifest{}, priority.Enqueue(priority.RequestFor, r.ofKyma, settled), builder.WithPredicates(predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicates.DeletionChanged))).
+			predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{},
+			predicates.DeletionChanged))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(predicates.AccessChanged)).
 		WatchesRawSource(r.Clusters.Source()).
 		WatchesRawSource(source.Channel(r.audited, audited))

@@ -30,7 +30,8 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("catalog").
 		WithOptions(r.Slots.Configure(options, nil)).
-		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, predicates.DeletionChanged, met))).
+		Watches(&v1beta2.Kyma{}, r.kymas(), builder.WithPredicates(predicate.Or(
+			predicate.LabelChangedPredicate{}, predicates.DeletionChanged, met))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.throughSecret), builder.WithPredicates(predicates.AccessChanged)).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.offered(), changed).
 		Watches(&v1beta2.ModuleTemplate{}, r.offered(), changed).
