@@ -160,7 +160,7 @@ func TestApplyBatches_AnErrorOfTheWriterEndsIt(t *testing.T) {
 func TestApplyBatches_Laws(t *testing.T) {
 	classes := []apply.Class{"", "", "", "", apply.ClassRefused, apply.ClassForbidden, apply.ClassUnreachable}
 	for seed := range uint64(5000) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // reproducible
+		random := rand.New(rand.NewPCG(seed, 1))
 		var plan []batch
 		w := &writer{unready: random.IntN(5), fails: map[int]apply.Class{}, unserved: map[int]bool{}}
 		for part := range 4 {

@@ -125,7 +125,7 @@ func endless(http.Handler) http.Handler {
 	})
 }
 
-// redirects redirects to the other runtime, whatever credentials the client sends along.
+// redirects leads clients to the other runtime, whatever credentials the client sends along.
 func redirects(s *operation.Scenario) proxy.Middleware {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

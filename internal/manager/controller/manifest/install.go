@@ -94,7 +94,7 @@ func (r *Reconciler) failure(err error) (passResult, error) {
 		return failed(problem), nil
 	}
 	if result := resultOf(err); result != nil {
-		return *result, nil
+		return *result, nil //nolint:nilerr // the error is the result
 	}
 	return passResult{}, err
 }

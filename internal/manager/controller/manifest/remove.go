@@ -78,7 +78,7 @@ func deleting(err error) (passResult, error) {
 		return found, nil
 	}
 	if result := resultOf(err); result != nil {
-		return *result, nil
+		return *result, nil //nolint:nilerr // the error is the result
 	}
 	return passResult{}, err
 }
