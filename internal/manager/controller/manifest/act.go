@@ -37,7 +37,7 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 	if err := r.ensureNamespaces(ctx, w); err != nil {
 		return err
 	}
-	writer := &batchWriter{Reconciler: r, scope: w, options: r.options(ctx, w)}
+	writer := &batchWriter{reconciler: r, scope: w, options: r.options(ctx, w)}
 	failed, held, err := engine.ApplyBatches(ctx, w.order.Batches(decision.Apply), w.order.FirstUnplaced(), writer)
 	switch {
 	case err != nil:
@@ -52,28 +52,27 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 
 // batchWriter is the engine.Writer of a Manifest.
 type batchWriter struct {
-	*Reconciler
-
-	scope   *scope
-	options apply.Options
+	reconciler *Reconciler
+	scope      *scope
+	options    apply.Options
 }
 
 // Write implements engine.Writer.
 func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]apply.Outcome, error) {
 	outcomes := b.scope.runtime.Cluster().Apply(ctx, steps, b.options)
-	b.tellOverruled(ctx, b.scope, outcomes)
+	b.reconciler.tellOverruled(ctx, b.scope, outcomes)
 	b.scope.recordOutcomes(steps, outcomes)
 	return outcomes, nil
 }
 
 // AwaitEarlierParts implements engine.Writer.
 func (b *batchWriter) AwaitEarlierParts(part int) *passResult {
-	return b.awaitEarlierParts(b.scope, part)
+	return b.reconciler.awaitEarlierParts(b.scope, part)
 }
 
 // AwaitDefinitions implements engine.Writer.
 func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *passResult {
-	pending := b.awaitCRDs(ctx, b.scope, steps)
+	pending := b.reconciler.awaitCRDs(ctx, b.scope, steps)
 	if pending == "" {
 		return nil
 	}

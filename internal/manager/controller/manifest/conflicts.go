@@ -18,7 +18,7 @@ const (
 	maxConflictDelay   = 30 * time.Second
 )
 
-// fights records the Manifests whose fields other clients keep changing. A quiet minute ends a fight.
+// conflictBackoffs records the Manifests whose fields other clients keep changing. A quiet minute ends a fight.
 type conflictBackoffs struct {
 	once    sync.Once
 	backoff *flowcontrol.Backoff

@@ -18,14 +18,14 @@ func (r *Reconciler) awaitEarlierParts(w *scope, part int) *passResult {
 	earlier := func(id inventory.ID) bool { return w.order.Stage(id).Part < part }
 	for i := range w.manifest.Spec.Probes {
 		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
-			message := fmt.Sprintf("%s waits for %s", w.sources[part].Name, waiting)
+			message := fmt.Sprintf("%s waits for %s", w.order.PartName(part), waiting)
 			return &passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
 		}
 	}
 	return nil
 }
 
-// unready is the part of gate that checks the objects' own health.
+// unready is the part of awaitEarlierParts that checks the objects' own health.
 func (w *scope) unready(part int) *passResult {
 	for _, object := range w.desired {
 		id := inventory.IDOf(object)
@@ -45,7 +45,7 @@ func (w *scope) unready(part int) *passResult {
 		if result.Status == health.Failed {
 			held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
 		}
-		held.message = fmt.Sprintf("%s waits for %s: %s", w.sources[part].Name, id, cmp.Or(result.Message, "its status was not seen yet"))
+		held.message = fmt.Sprintf("%s waits for %s: %s", w.order.PartName(part), id, cmp.Or(result.Message, "its status was not seen yet"))
 		return held
 	}
 	return nil
