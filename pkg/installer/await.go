@@ -29,7 +29,6 @@ type waiting struct {
 	reason, message string
 	failed          bool // an object says that it will not get there by itself
 	unseen          bool // no watch of what is waited for shows when there is a point in trying again
-	used            int  // how many definitions that cannot go are among on
 	on              []wanted
 }
 

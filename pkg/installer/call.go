@@ -32,15 +32,16 @@ type call struct {
 	inst    Installation // with defaults
 	cluster *Cluster
 	engine  *apply.Cluster
-	probes  []*health.Probe
+	probes  []engine.Probe
 	record  *record
 
-	parts    []engine.Part                // what CRDs and Sources declare
-	desired  []*unstructured.Unstructured // the same, as it is applied
-	unplaced []*unstructured.Unstructured // the same, of kinds that are not served
-	order    *engine.Arrangement          // of desired and unplaced
-	custom   []*unstructured.Unstructured // CustomResources as they are created
-	unserved map[inventory.ID]bool        // those of them of kinds that are not served
+	parts    []engine.Part                               // what CRDs and Sources declare
+	desired  []*unstructured.Unstructured                // the same, as it is applied
+	unplaced []*unstructured.Unstructured                // the same, of kinds that are not served
+	order    *engine.Arrangement                         // of desired and unplaced
+	custom   []*unstructured.Unstructured                // CustomResources as they are created
+	unserved map[inventory.ID]bool                       // those of them of kinds that are not served
+	declared map[inventory.ID]*unstructured.Unstructured // desired and custom
 	resolved []Resolved
 
 	mu   sync.Mutex
@@ -105,11 +106,13 @@ func (c *call) validate() error {
 		}
 	}
 	for i := range inst.Probes {
-		probe, err := health.CompileProbe(inst.Probes[i].Expression)
+		probe := &inst.Probes[i]
+		condition, err := health.CompileProbe(probe.Expression)
 		if err != nil {
-			return &Error{Reason: ReasonProbeInvalid, Err: fmt.Errorf("probe %q: %w", inst.Probes[i].Name, err)}
+			return &Error{Reason: ReasonProbeInvalid, Err: fmt.Errorf("probe %q: %w", probe.Name, err)}
 		}
-		c.probes = append(c.probes, probe)
+		kind := schema.GroupKind{Group: probe.Group, Kind: probe.Kind}
+		c.probes = append(c.probes, engine.Probe{Name: probe.Name, Kind: kind, Message: probe.Message, Condition: condition})
 	}
 	return nil
 }

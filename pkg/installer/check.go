@@ -117,10 +117,11 @@ func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	for _, object := range c.notCreated() {
 		steps = append(steps, newStep(object))
 	}
-	found := c.engine.Diff(ctx, steps, decision.Prune, c.options())
+	options := c.options()
+	found := c.engine.Diff(ctx, steps, decision.Prune, options)
 	for i, step := range steps {
 		if i < custom {
-			if err := c.checkDefinitions(ctx, []inventory.Step{step}); err != nil {
+			if err := c.checkDefinitions(ctx, []inventory.Step{step}, options); err != nil {
 				found[i].Change, found[i].Fields, found[i].Err = apply.ChangeRefused, nil, err
 			}
 		} else if found[i].Err == nil && found[i].Change != apply.ChangeCreate {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -114,7 +115,8 @@ func (c *call) deleteCustom(ctx context.Context) (*waiting, error) {
 		live, _ := c.lookedUp(id)
 		return live != nil && live.GetAnnotations()[apply.AnnotationKeep] == "true"
 	}
-	return c.deleteWave(ctx, ours, removing{options: options, live: c.customLive(ctx, ours), forget: c.forgetCustom})
+	remove := c.remover(removing{options: options, live: c.customLive(ctx, ours), forget: c.forgetCustom})
+	return remaining(engine.DeleteWave(ctx, ours, remove))
 }
 
 // customLive reads a custom resource and says that it is ours, which its UID has told.

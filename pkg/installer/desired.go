@@ -111,7 +111,14 @@ func (c *call) place() error {
 		return err
 	}
 	c.order, c.desired, c.unplaced = order, order.Objects, order.Unplaced
-	return c.placeCustom(scope)
+	if err := c.placeCustom(scope); err != nil {
+		return err
+	}
+	c.declared = map[inventory.ID]*unstructured.Unstructured{}
+	for _, object := range slices.Concat(c.desired, c.custom) {
+		c.declared[inventory.IDOf(object)] = object
+	}
+	return nil
 }
 
 func (c *call) placeCustom(scope render.Scope) error {

@@ -3,6 +3,7 @@ package installer
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -32,6 +33,8 @@ type fixture struct {
 	other     client.Client
 	// before, when set, is called ahead of every request of the library: the place to interfere.
 	before func(*http.Request)
+	// loses, when set, says of which requests the response does not arrive.
+	loses func(*http.Request) bool
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -60,7 +63,12 @@ func onServer(t *testing.T) *fixture {
 			if f.before != nil {
 				f.before(request)
 			}
-			return next.RoundTrip(request)
+			response, err := next.RoundTrip(request)
+			if err == nil && f.loses != nil && f.loses(request) {
+				_ = response.Body.Close()
+				return nil, io.ErrUnexpectedEOF
+			}
+			return response, err
 		})
 	})
 	namespace := object("{apiVersion: v1, kind: Namespace, metadata: {generateName: manifest-}}")

@@ -51,7 +51,7 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	}
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
 	c.didNothing(decision)
-	if err := c.checkDefinitions(ctx, decision.Apply); err != nil {
+	if err := c.checkDefinitions(ctx, decision.Apply, c.options()); err != nil {
 		return nil, err
 	}
 	custom := c.notCreated()
@@ -84,31 +84,12 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 }
 
 // checkDefinitions refuses changes of CustomResourceDefinitions that break their users, all of them at once.
-func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step) error {
-	var left []crdsafety.Finding
-	for _, step := range steps {
-		findings, err := c.checkDefinition(ctx, step)
-		if err != nil {
-			return err
-		}
-		left = append(left, findings...)
+func (c *call) checkDefinitions(ctx context.Context, steps []inventory.Step, options apply.Options) error {
+	broken, err := engine.CheckDefinitions(ctx, c.engine, steps, c.inst.AllowCRDChanges, options)
+	if err != nil || len(broken) == 0 {
+		return written(err)
 	}
-	if len(left) == 0 {
-		return nil
-	}
-	return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(left))}
-}
-
-// checkDefinition returns what the change of a CustomResourceDefinition breaks, without the rules that are allowed by name.
-func (c *call) checkDefinition(ctx context.Context, step inventory.Step) ([]crdsafety.Finding, error) {
-	if step.Entry.GroupKind() != inventory.CRDKind || step.Why == inventory.WhyMissing || step.Why == inventory.WhyDrifted {
-		return nil, nil
-	}
-	findings, err := c.engine.CheckDefinition(ctx, step.Object)
-	if err != nil {
-		return nil, written(err)
-	}
-	return crdsafety.Refuse(findings, c.inst.AllowCRDChanges), nil
+	return &Error{Reason: ReasonCRDChangeRefused, Err: errors.New(crdsafety.Message(broken))}
 }
 
 // written returns an error of pkg/apply with its class as the reason.

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -58,20 +58,14 @@ func (c *call) read(ctx context.Context, gvk schema.GroupVersionKind, id invento
 	return live, nil
 }
 
-// awaitDefinitions waits a moment for definitions that were just applied, since what follows needs them. It usually takes some tens of
-// milliseconds; when it takes longer, the first that is missing is returned.
+// awaitDefinitions returns which of the definitions that were just applied is not established after a moment; nil when all are.
 func (c *call) awaitDefinitions(ctx context.Context, steps []inventory.Step) *waiting {
-	for _, step := range steps {
-		if step.Entry.GroupKind() != inventory.CRDKind {
-			return nil
-		}
-		established := func(ctx context.Context) (bool, error) { return c.serves(ctx, step.Object), nil }
-		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, definitionTimeout, true, established) != nil {
-			message := step.Entry.String() + " is not yet established"
-			return &waiting{reason: ReasonWaitingForCRDs, message: message, on: []wanted{wantedOf(step.Object)}}
-		}
+	missing := engine.AwaitDefinitions(ctx, steps, definitionTimeout, c.serves)
+	if missing == nil {
+		return nil
 	}
-	return nil
+	message := inventory.IDOf(missing).String() + " is not yet established"
+	return &waiting{reason: ReasonWaitingForCRDs, message: message, on: []wanted{wantedOf(missing)}}
 }
 
 // serves reports whether a definition is established and that its objects can be read: the server gets there a moment after it says so.

@@ -10,48 +10,66 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // awaitEarlierParts returns what a part still must wait for: the objects of earlier ones that are not ready; nil when all are.
 func (c *call) awaitEarlierParts(part int) *waiting {
-	left := &waiting{reason: ReasonWaitingForInstall}
-	for _, object := range c.order.Sorted(c.desired) {
-		if c.order.Stage(inventory.IDOf(object)).Part < part {
-			c.unready(left, object, "")
-		}
-	}
-	if len(left.on) == 0 {
+	left := c.waitFor(ReasonWaitingForInstall, c.order.AwaitEarlierParts(part, c.probes, c))
+	if left == nil {
 		return nil
 	}
-	who := "CustomResources"
+	waits := "CustomResources"
 	if part < c.order.Parts() {
-		who = c.order.PartName(part)
+		waits = c.order.PartName(part)
 	}
-	left.message = who + " waits for " + left.message
+	left.message = waits + " waits for " + left.message
 	return left
 }
 
-// unready adds an object to what is waited for, unless it is ready.
-func (c *call) unready(left *waiting, object *unstructured.Unstructured, state string) {
-	id := inventory.IDOf(object)
+// waitFor returns what is waited for; nil when nothing is unready.
+func (c *call) waitFor(reason string, unready []engine.Unready) *waiting {
+	if len(unready) == 0 {
+		return nil
+	}
+	left := &waiting{reason: reason, message: unready[0].String()}
+	for _, object := range unready {
+		left.failed = left.failed || object.Failed
+		waits := wantedOf(c.declared[object.ID])
+		waits.ok = func(live *unstructured.Unstructured) bool { return c.healthOf(object.ID, live).Status == health.Ready }
+		if probe := object.Probe; probe != nil {
+			waits.ok = func(live *unstructured.Unstructured) bool {
+				met, _ := probe.Condition.Check(live)
+				return met
+			}
+		}
+		left.on = append(left.on, waits)
+	}
+	return left
+}
+
+// Health implements engine.Observer, by the last read or write, and tells Progress.
+func (c *call) Health(id inventory.ID) (result health.Result, checked bool) {
 	live, _ := c.lookedUp(id)
-	result := healthOf(live, state != "")
-	told := ObjectReport{ID: id, Version: object.GroupVersionKind().Version, Action: c.told[id].Action, Health: result.Status}
+	result = c.healthOf(id, live)
+	told := ObjectReport{ID: id, Version: c.declared[id].GroupVersionKind().Version, Action: c.told[id].Action, Health: result.Status}
 	if result.Status != health.Ready {
 		told.Message = result.Message
 	}
 	c.progress(told)
-	if result.Status == health.Ready {
-		return
-	}
-	if left.message == "" {
-		left.message = id.String() + ": " + cmp.Or(result.Message, "is not there")
-	}
-	left.failed = left.failed || result.Status == health.Failed
-	waits := wantedOf(object)
-	waits.ok = func(live *unstructured.Unstructured) bool { return healthOf(live, state != "").Status == health.Ready }
-	left.on = append(left.on, waits)
+	return result, true
+}
+
+// Object implements engine.Observer.
+func (c *call) Object(id inventory.ID) (object *unstructured.Unstructured, seen bool) {
+	return c.lookedUp(id)
+}
+
+// healthOf returns the health of an object; of a custom resource also what it says of itself in Kyma's convention.
+func (c *call) healthOf(id inventory.ID, live *unstructured.Unstructured) health.Result {
+	custom := slices.ContainsFunc(c.custom, func(object *unstructured.Unstructured) bool { return inventory.IDOf(object) == id })
+	return healthOf(live, custom)
 }
 
 // healthOf is health.Of; of custom resources also what they say of themselves in Kyma's convention.
@@ -75,53 +93,30 @@ func healthOf(live *unstructured.Unstructured, custom bool) health.Result {
 
 // readiness looks at everything that is installed, asks the probes, and then the caller; nil when all are content.
 func (c *call) readiness(ctx context.Context) (*waiting, error) {
-	left := &waiting{reason: ReasonNotReady}
-	for _, object := range c.order.Sorted(c.desired) {
-		c.unready(left, object, "")
-	}
 	if err := c.observe(ctx, c.custom); err != nil {
 		return nil, err
 	}
-	for _, object := range c.custom {
-		if live, _ := c.lookedUp(inventory.IDOf(object)); live != nil { // it was deleted on purpose
-			c.unready(left, object, "state")
+	ids := idsOf(c.order.Sorted(c.desired))
+	for _, id := range idsOf(c.custom) {
+		if live, _ := c.lookedUp(id); live != nil { // otherwise it was deleted on purpose
+			ids = append(ids, id)
 		}
 	}
-	if len(left.on) > 0 {
+	if left := c.waitFor(ReasonNotReady, engine.FindUnready(ids, c)); left != nil {
 		return left, nil
 	}
-	for i := range c.probes {
-		if left := c.probe(i); left != nil {
-			return left, nil
-		}
+	if left := c.waitFor(ReasonWaitingForProbe, engine.FindUnmet(ids, c.probes, c)); left != nil {
+		return left, nil
 	}
 	return c.check(ctx)
 }
 
-// probe asks one probe of all objects that it is for; nil when it is true of each.
-func (c *call) probe(number int) *waiting {
-	asked, probe := &c.inst.Probes[number], c.probes[number]
-	left := &waiting{reason: ReasonWaitingForProbe}
-	for _, object := range c.all() {
-		id := inventory.IDOf(object)
-		live, _ := c.lookedUp(id)
-		if id.Group != asked.Group || id.Kind != asked.Kind || live == nil {
-			continue
-		}
-		if ok, why := probe.Check(live); !ok {
-			left.message = cmp.Or(left.message, fmt.Sprintf("%s: probe %s: %s", id, asked.Name, cmp.Or(asked.Message, why)))
-			waits := wantedOf(object)
-			waits.ok = func(live *unstructured.Unstructured) bool {
-				ok, _ := probe.Check(live)
-				return ok
-			}
-			left.on = append(left.on, waits)
-		}
+func idsOf(objects []*unstructured.Unstructured) []inventory.ID {
+	ids := make([]inventory.ID, 0, len(objects))
+	for _, object := range objects {
+		ids = append(ids, inventory.IDOf(object))
 	}
-	if len(left.on) == 0 {
-		return nil
-	}
-	return left
+	return ids
 }
 
 // all returns the objects of the installation in the order in which they are applied.

@@ -1,8 +1,6 @@
 package installer
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -33,9 +33,8 @@ const (
 	maxIndex = 1 << 20
 )
 
-// record is what is installed, in Secrets. One Secret, the index, holds it. What is too much for it stands in shards, which are immutable
-// and named by their content: they are written before an index names them, and deleted after it no longer does, so a crash between
-// two of these writes leaves a superfluous Secret at worst. Every write of the index is bound to the version that was read.
+// record is what is installed, in Secrets, an engine.RecordStore. One Secret, the index, holds it. What is too much for it stands in shards,
+// which are immutable and named by their content. Every write of the index is bound to the version that was read.
 type record struct {
 	secrets corev1client.SecretInterface
 	name    string // of the index
@@ -74,8 +73,8 @@ func newRecord(c *call) *record {
 
 // conflict says that another call has changed the record.
 func (r *record) conflict() error {
-	return &Error{Reason: ReasonRecordConflict, Err: fmt.Errorf(
-		"another call works on the installation %s: what this one did is recorded, call again", r.owner)}
+	return &Error{Reason: ReasonRecordConflict, Err: &apply.Error{Class: apply.ClassConflict, Message: fmt.Sprintf(
+		"another call works on the installation %s: what this one did is recorded, call again", r.owner)}}
 }
 
 func (r *record) unreadable(secret string, err error) error {
@@ -181,32 +180,23 @@ func (r *record) changed() bool {
 		!r.marks.equal(r.marked)
 }
 
-// save stores the record: new shards, the index, and then old shards go. A conflict is an error with ReasonRecordConflict.
-func (r *record) save(ctx context.Context) error {
+// save stores the record. A conflict is an error with ReasonRecordConflict.
+func (r *record) save(ctx context.Context) (err error) {
 	if !r.changed() {
 		return nil
 	}
-	inline, shards := inventory.Split(r.entries)
-	next := index{Format: recordFormat, Created: slices.Clone(r.created), entries: slices.Clone(r.entries)}
-	made, err := r.saveShards(ctx, shards, &next)
-	if err == nil {
-		err = r.saveIndex(ctx, next, inline)
-	}
-	if err != nil {
-		return errors.Join(err, r.drop(context.WithoutCancel(ctx), made))
-	}
-	stale := slices.DeleteFunc(slices.Clone(r.shards), func(name string) bool { return slices.Contains(next.Shards, name) })
-	r.shards, r.stored = next.Shards, next
-	return r.drop(ctx, stale)
+	r.shards, err = engine.SaveRecord(ctx, r.entries, r.shards, r)
+	return err
 }
 
-// saveIndex writes the one Secret that counts.
-func (r *record) saveIndex(ctx context.Context, next index, inline []inventory.Entry) error {
+// WriteIndex implements engine.RecordStore: it writes the one Secret that counts.
+func (r *record) WriteIndex(ctx context.Context, inline []inventory.Entry, shards []string) error {
+	next := index{Format: recordFormat, Shards: shards, Created: slices.Clone(r.created), entries: slices.Clone(r.entries)}
 	text, err := json.Marshal(next)
 	if err != nil {
 		return err
 	}
-	secret := r.secret(r.name, map[string][]byte{indexKey: text, entriesKey: packed(inline)})
+	secret := r.secret(r.name, map[string][]byte{indexKey: text, entriesKey: inventory.Encode(inline)})
 	r.marks.put(secret)
 	var saved *corev1.Secret
 	verb := "create"
@@ -222,7 +212,7 @@ func (r *record) saveIndex(ctx context.Context, next index, inline []inventory.E
 	case err != nil:
 		return called(verb, r.id(r.name), err)
 	}
-	r.exists, r.uid, r.version, r.marked = true, saved.UID, saved.ResourceVersion, r.marks.clone()
+	r.exists, r.uid, r.version, r.marked, r.stored = true, saved.UID, saved.ResourceVersion, r.marks.clone(), next
 	return nil
 }
 
@@ -231,14 +221,4 @@ func (r *record) secret(name string, data map[string][]byte) *corev1.Secret {
 	secret.Name = name
 	secret.Labels, secret.Annotations = maps.Clone(r.meta.Labels), maps.Clone(r.meta.Annotations)
 	return secret
-}
-
-// packed returns what inventory.Decode reads. Writing to memory cannot fail, so nothing is lost by not asking.
-func packed(entries []inventory.Entry) []byte {
-	plain, _ := json.Marshal(entries) //nolint:errchkjson // an entry is made of strings, which can always be encoded
-	var data bytes.Buffer
-	packer := gzip.NewWriter(&data)
-	_, _ = packer.Write(plain)
-	_ = packer.Close()
-	return data.Bytes()
 }

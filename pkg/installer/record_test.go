@@ -131,6 +131,25 @@ func TestRecord_ALargeRecordHasShards(t *testing.T) {
 	f.equal("removed", f.records(), nil)
 }
 
+// The index may have been stored although no response arrived: then it names the new shard.
+func TestRecord_ALostResponseLeavesTheRecordReadable(t *testing.T) {
+	f := onServer(t)
+	r := f.recordOf(f.installation())
+	f.must(r.save(t.Context()))
+	for i := range inventory.InlineLimit + 1 {
+		id := inventory.ID{Kind: "ConfigMap", Namespace: f.namespace, Name: fmt.Sprintf("c-%05d", i)}
+		r.entries = append(r.entries, inventory.Entry{ID: id, Version: "v1", UID: "u", Hash: "h"})
+	}
+	f.loses = func(request *http.Request) bool { return request.Method == http.MethodPut }
+	if err := r.save(t.Context()); err == nil {
+		t.Fatal("the test did not interfere")
+	}
+	f.loses = nil
+	if again := f.recordOf(f.installation()); len(again.entries) != len(r.entries) {
+		t.Errorf("%d entries", len(again.entries))
+	}
+}
+
 func TestRecord_ARecordThatCannotBeReadStopsEverything(t *testing.T) {
 	f := onServer(t)
 	r := f.recordOf(f.installation())

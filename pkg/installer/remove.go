@@ -53,30 +53,16 @@ func (c *call) removeAll(ctx context.Context) (*waiting, error) {
 	if left, err := c.deleteCustom(ctx); left != nil || err != nil {
 		return left, err
 	}
-	for _, wave := range inventory.Teardown(c.record.entries, nil) {
-		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
-		if left != nil || err != nil {
-			return left, err
-		}
-	}
-	return nil, nil
+	remove := c.remover(removing{options: c.options(), forget: c.forget})
+	return remaining(engine.DeleteWaves(ctx, inventory.Teardown(c.record.entries, nil), false, remove))
 }
 
 // prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace.
-// Definitions whose objects others made stay recorded: they go with a later call. It stops at the first wave of which anything else is
-// left, since an operator that is dropped with its custom resource must let go of that first; what is left is in c.pruning.
-func (c *call) prune(ctx context.Context, entries []inventory.Entry) error {
-	for _, wave := range inventory.Teardown(entries, nil) {
-		left, err := c.deleteWave(ctx, wave, removing{options: c.options(), forget: c.forget})
-		if err != nil {
-			return err
-		}
-		if left != nil && len(left.on) > left.used {
-			c.pruning = left
-			return nil
-		}
-	}
-	return nil
+// Definitions whose objects others made stay recorded: they go with a later call. What else is left is in c.pruning.
+func (c *call) prune(ctx context.Context, entries []inventory.Entry) (err error) {
+	remove := c.remover(removing{options: c.options(), forget: c.forget})
+	c.pruning, err = remaining(engine.DeleteWaves(ctx, inventory.Teardown(entries, nil), true, remove))
+	return err
 }
 
 func (c *call) forget(id inventory.ID) {
@@ -90,10 +76,10 @@ type removing struct {
 	forget  func(inventory.ID)                // is told what is gone, or none of ours
 }
 
-// deleteWave deletes objects and returns what is still there after a moment.
-func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how removing) (*waiting, error) {
-	c.expect(wave)
-	left := engine.DeleteWave(ctx, wave, func(ctx context.Context, wave []inventory.Entry, _ bool) engine.Remains {
+// remover returns what deletes a wave, and reports and records it.
+func (c *call) remover(how removing) engine.Remover {
+	return func(ctx context.Context, wave []inventory.Entry, _ bool) engine.Remains {
+		c.expect(wave)
 		outcomes := c.engine.Delete(ctx, wave, how.live, how.options)
 		for _, outcome := range outcomes {
 			c.didOutcome(outcome)
@@ -104,7 +90,11 @@ func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how remov
 		}
 		c.leave(left.Still)
 		return left
-	})
+	}
+}
+
+// remaining returns what of a deletion is waited for; nil when nothing is left.
+func remaining(left engine.Remains) (*waiting, error) {
 	failed := slices.DeleteFunc(slices.Clone(left.Outcomes), func(o apply.Outcome) bool { return o.Err == nil })
 	switch {
 	case len(failed) > 0:
@@ -116,7 +106,6 @@ func (c *call) deleteWave(ctx context.Context, wave []inventory.Entry, how remov
 	for i, outcome := range left.Outcomes {
 		if outcome.Action == apply.InUse {
 			waits.reason, waits.unseen = ReasonDeletionBlocked, true
-			waits.used++
 		}
 		waits.add(left.Still[i], outcome)
 	}

@@ -31,29 +31,37 @@ func labelOf(owner string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// saveShards creates the shards that the record needs and does not have, and returns their names also when one fails.
-func (r *record) saveShards(ctx context.Context, shards []inventory.Shard, next *index) (made []string, err error) {
-	for _, shard := range shards {
-		prefix := r.name + ".inventory." + shard.Name + "-"
-		at := slices.IndexFunc(r.shards, func(name string) bool { return strings.HasPrefix(name, prefix) })
-		if at >= 0 {
-			next.Shards = append(next.Shards, r.shards[at])
-			continue
-		}
-		immutable := true
-		secret := r.secret(prefix+utilrand.String(randomLength), map[string][]byte{entriesKey: shard.Data})
-		secret.Immutable = &immutable
-		made = append(made, secret.Name)
-		if _, err := r.secrets.Create(ctx, secret, metav1.CreateOptions{FieldManager: DefaultFieldManager}); err != nil {
-			return made, called("create", r.id(secret.Name), err)
-		}
-		next.Shards = append(next.Shards, secret.Name)
+// FindShard implements engine.RecordStore.
+func (r *record) FindShard(named []string, shard inventory.Shard) string {
+	at := slices.IndexFunc(named, func(name string) bool { return strings.HasPrefix(name, r.shardPrefix(shard)) })
+	if at < 0 {
+		return ""
 	}
-	return made, nil
+	return named[at]
 }
 
-// drop deletes shards that no index names.
-func (r *record) drop(ctx context.Context, names []string) error {
+func (r *record) shardPrefix(shard inventory.Shard) string {
+	return r.name + ".inventory." + shard.Name + "-"
+}
+
+// CreateShard implements engine.RecordStore.
+func (r *record) CreateShard(ctx context.Context, shard inventory.Shard) (string, error) {
+	immutable := true
+	secret := r.secret(r.shardPrefix(shard)+utilrand.String(randomLength), map[string][]byte{entriesKey: shard.Data})
+	secret.Immutable = &immutable
+	if _, err := r.secrets.Create(ctx, secret, metav1.CreateOptions{FieldManager: DefaultFieldManager}); err != nil {
+		return secret.Name, called("create", r.id(secret.Name), err)
+	}
+	return secret.Name, nil
+}
+
+// Abandon implements engine.RecordStore: the random part of a name tells the shards of two writers apart.
+func (r *record) Abandon(ctx context.Context, names []string) error {
+	return r.DeleteShards(ctx, names)
+}
+
+// DeleteShards implements engine.RecordStore.
+func (r *record) DeleteShards(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := r.secrets.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return called("delete", r.id(name), err)
@@ -86,5 +94,5 @@ func (r *record) remove(ctx context.Context) error {
 		}
 	}
 	r.exists, r.shards, r.stored, r.marked = false, nil, index{}, marks{}
-	return r.drop(ctx, names)
+	return r.DeleteShards(ctx, names)
 }

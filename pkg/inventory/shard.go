@@ -59,15 +59,27 @@ func appendShards(shards []Shard, entries []Entry, packed, unpacked int) []Shard
 	return append(shards, shard)
 }
 
-// pack also returns the size of the uncompressed data. Writing to memory cannot fail, so its errors are ignored.
+// pack also returns the size of the uncompressed data.
 func pack(entries []Entry) (Shard, int) {
-	plain, _ := json.Marshal(entries) //nolint:errchkjson // an entry is made of strings, which can always be encoded
+	plain, packed := encode(entries)
+	sum := sha256.Sum256(plain)
+	return Shard{Name: hex.EncodeToString(sum[:hashBytes]), Data: packed}, len(plain)
+}
+
+// encode returns JSON, and the same compressed. Writing to memory cannot fail, so its errors are ignored.
+func encode(entries []Entry) (plain, packed []byte) {
+	plain, _ = json.Marshal(entries) //nolint:errchkjson // an entry is made of strings, which can always be encoded
 	var data bytes.Buffer
 	packer := gzip.NewWriter(&data)
 	_, _ = packer.Write(plain)
 	_ = packer.Close()
-	sum := sha256.Sum256(plain)
-	return Shard{Name: hex.EncodeToString(sum[:hashBytes]), Data: data.Bytes()}, len(plain)
+	return plain, data.Bytes()
+}
+
+// Encode returns entries as gzip-compressed JSON, which Decode reads.
+func Encode(entries []Entry) []byte {
+	_, packed := encode(entries)
+	return packed
 }
 
 // Decode reads the data of a shard. It does not trust the data: it bounds the unpacked size, and refuses an entry without kind, name or

@@ -48,11 +48,12 @@ func (r Remains) transient() bool {
 	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, obstacle)
 }
 
-// DeleteWave deletes a wave, looks after it for a moment, and returns what still exists. remove deletes entries and records the result;
-// again means that they were deleted before, so that what was observed of them is out of date.
-func DeleteWave(
-	ctx context.Context, wave []inventory.Entry, remove func(ctx context.Context, wave []inventory.Entry, again bool) Remains,
-) Remains {
+// Remover deletes entries and records the result; again means that they were deleted before, so that what was observed of them is out of
+// date.
+type Remover func(ctx context.Context, wave []inventory.Entry, again bool) Remains
+
+// DeleteWave deletes a wave, looks after it for a moment, and returns what still exists.
+func DeleteWave(ctx context.Context, wave []inventory.Entry, remove Remover) Remains {
 	left := remove(ctx, wave, false)
 	for pause := firstLook; left.transient() && pause < lastLook; pause *= 3 {
 		select {
@@ -61,6 +62,30 @@ func DeleteWave(
 		case <-time.After(pause):
 		}
 		left = remove(ctx, left.Still, true)
+	}
+	return left
+}
+
+// DeleteWaves deletes wave after wave, and returns what is left of the first that is not gone: an operator that goes with its custom
+// resources must finish those first. With passUsed, definitions that others use do not end it, and are not returned: they stay recorded.
+func DeleteWaves(ctx context.Context, waves [][]inventory.Entry, passUsed bool, remove Remover) Remains {
+	for _, wave := range waves {
+		left := DeleteWave(ctx, wave, remove)
+		if passUsed {
+			left = left.withoutUsed()
+		}
+		if len(left.Still) > 0 {
+			return left
+		}
+	}
+	return Remains{}
+}
+
+func (r Remains) withoutUsed() (left Remains) {
+	for i, outcome := range r.Outcomes {
+		if outcome.Action != apply.InUse {
+			left.Still, left.Outcomes = append(left.Still, r.Still[i]), append(left.Outcomes, outcome)
+		}
 	}
 	return left
 }

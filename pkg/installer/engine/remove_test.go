@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
@@ -91,5 +92,41 @@ func TestDeleteWave_EndsWithItsContext(t *testing.T) {
 	cluster := removed{takes: map[string]int{"a": 100}, action: apply.Deleted}
 	if left := engine.DeleteWave(ctx, []inventory.Entry{entry("a")}, cluster.remove); len(left.Still) != 1 || len(cluster.calls) != 1 {
 		t.Errorf("%d calls, %d left", len(cluster.calls), len(left.Still))
+	}
+}
+
+func TestDeleteWaves(t *testing.T) {
+	for name, test := range map[string]struct {
+		cluster  removed
+		passUsed bool
+		waves    int // that were begun
+		left     []string
+	}{
+		"each wave is gone before the next begins":              {removed{takes: map[string]int{"a": 1}, action: apply.Deleted}, false, 3, nil},
+		"a wave that is left ends it":                           {removed{takes: map[string]int{"b": 100}, action: apply.Deleted}, false, 2, []string{"b"}},
+		"a definition in use ends it":                           {removed{takes: map[string]int{"a": 100}, action: apply.InUse}, false, 1, []string{"a"}},
+		"a definition in use is passed by":                      {removed{takes: map[string]int{"a": 100}, action: apply.InUse}, true, 3, nil},
+		"an object that cannot be deleted ends it in that case": {removed{takes: map[string]int{"b": 100}, action: apply.Failed, err: errors.New("no")}, true, 2, []string{"b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			waves := [][]inventory.Entry{{entry("a")}, {entry("b")}, {entry("c")}}
+			left := engine.DeleteWaves(t.Context(), waves, test.passUsed, test.cluster.remove)
+			begun := 0
+			for _, again := range test.cluster.again {
+				if !again {
+					begun++
+				}
+			}
+			var names []string
+			for i, still := range left.Still {
+				names = append(names, still.Name)
+				if left.Outcomes[i].ID != still.ID {
+					t.Errorf("outcome %v beside entry %v", left.Outcomes[i], still)
+				}
+			}
+			if begun != test.waves || !slices.Equal(names, test.left) {
+				t.Errorf("%d waves were begun, %v is left", begun, names)
+			}
+		})
 	}
 }

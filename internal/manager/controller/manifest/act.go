@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -24,8 +23,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// workers bounds the writes of one Manifest that are under way at once.
-const workers = 8
+const (
+	// workers bounds the writes of one Manifest that are under way at once.
+	workers = 8
+	// definitionTimeout is how long a definition may take to be established within a pass; what takes longer is left to the watch.
+	definitionTimeout = time.Second
+)
 
 var (
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
@@ -33,11 +36,11 @@ var (
 
 // act applies stage by stage and phase by phase, and prunes after a complete success. What was done is in w.recorded in any case. See
 // engine.ApplyBatches for what waits and what a failure stops.
-func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decision) error {
+func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decision, options apply.Options) error {
 	if err := r.ensureNamespaces(ctx, w); err != nil {
 		return err
 	}
-	writer := &batchWriter{reconciler: r, scope: w, options: r.options(ctx, w)}
+	writer := &batchWriter{reconciler: r, scope: w, options: options}
 	failed, held, err := engine.ApplyBatches(ctx, w.order.Batches(decision.Apply), w.order.FirstUnplaced(), writer)
 	switch {
 	case err != nil:
@@ -47,7 +50,7 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 	case held != nil:
 		return held
 	}
-	return r.prune(ctx, w, decision.Prune, writer.options)
+	return r.prune(ctx, w, decision.Prune, options)
 }
 
 // batchWriter is the engine.Writer of a Manifest.
@@ -72,12 +75,13 @@ func (b *batchWriter) AwaitEarlierParts(part int) *passResult {
 
 // AwaitDefinitions implements engine.Writer.
 func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *passResult {
-	pending := b.reconciler.awaitCRDs(ctx, b.scope, steps)
-	if pending == "" {
+	missing := engine.AwaitDefinitions(ctx, steps, definitionTimeout, b.scope.established)
+	if missing == nil {
 		return nil
 	}
 	return &passResult{
-		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, message: pending, retry: retryTransient, parsed: true,
+		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForCRDs, retry: retryTransient, parsed: true,
+		message: inventory.IDOf(missing).String() + " is not yet established",
 	}
 }
 
@@ -162,25 +166,13 @@ func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
 	return group == kind.Group && name == kind.Kind
 }
 
-// awaitCRDs waits a moment for definitions that were just applied, since the next objects need them. It usually takes tens of milliseconds;
-// what takes longer is left to the watch, and the name of the first is returned.
-func (r *Reconciler) awaitCRDs(ctx context.Context, w *scope, phase []inventory.Step) string {
-	for _, step := range phase {
-		if step.Entry.GroupKind() != inventory.CRDKind {
-			return ""
-		}
-		if found, ok := w.runtime.Health(step.Entry.ID); ok && found.Status == health.Ready {
-			continue
-		}
-		established := func(ctx context.Context) (bool, error) {
-			live, err := get(ctx, w.runtime.Cluster(), step.Object)
-			return err == nil && health.Of(live).Status == health.Ready, nil
-		}
-		if wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, time.Second, true, established) != nil {
-			return step.Entry.String() + " is not yet established"
-		}
+// established reports whether a definition can be used, without a call where the streams show it.
+func (w *scope) established(ctx context.Context, definition *unstructured.Unstructured) bool {
+	if found, kept := w.runtime.Health(inventory.IDOf(definition)); kept && found.Status == health.Ready {
+		return true
 	}
-	return ""
+	live, err := get(ctx, w.runtime.Cluster(), definition)
+	return err == nil && health.Of(live).Status == health.Ready
 }
 
 func get(ctx context.Context, cluster *apply.Cluster, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {

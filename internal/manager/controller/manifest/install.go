@@ -78,14 +78,15 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	if pause := r.conflictBackoff(w.key, decision); pause != nil {
 		return pause
 	}
-	if err := r.checkCRDs(ctx, w, decision.Apply); err != nil {
+	options := r.options(ctx, w)
+	if err := w.checkCRDs(ctx, decision.Apply, options); err != nil {
 		return err
 	}
 	r.recordResolved(w)
 	if err := r.plan(ctx, w, decision.Apply); err != nil {
 		return err
 	}
-	return r.act(ctx, w, decision)
+	return r.act(ctx, w, decision, options)
 }
 
 // failure returns the finding of a cause that has a name; anything else is an error of this pass.

@@ -1,8 +1,7 @@
 package manifest
 
 import (
-	"cmp"
-	"fmt"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -12,41 +11,34 @@ import (
 // awaitEarlierParts returns what a later installation still waits for: the first object of an earlier one that failed, cannot be observed,
 // is not ready or fails a probe; nil when all are ready.
 func (r *Reconciler) awaitEarlierParts(w *scope, part int) *passResult {
-	if unready := w.unready(part); unready != nil {
-		return unready
+	unready := w.order.AwaitEarlierParts(part, r.compiledProbes(w), w)
+	if len(unready) == 0 {
+		return nil
 	}
-	earlier := func(id inventory.ID) bool { return w.order.Stage(id).Part < part }
-	for i := range w.manifest.Spec.Probes {
-		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], earlier); waiting != "" {
-			message := fmt.Sprintf("%s waits for %s", w.order.PartName(part), waiting)
-			return &passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, message: message, parsed: true}
-		}
+	first := unready[0]
+	if hidden := w.runtime.Hidden(w.key); hidden != nil && first.Probe == nil {
+		unseen := failed(hidden)
+		unseen.parsed = true
+		return &unseen
 	}
-	return nil
+	held := &passResult{
+		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true,
+		message: w.order.PartName(part) + " waits for " + first.String(),
+	}
+	if first.Failed {
+		held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
+	}
+	return held
 }
 
-// unready is the part of awaitEarlierParts that checks the objects' own health.
-func (w *scope) unready(part int) *passResult {
-	for _, object := range w.desired {
-		id := inventory.IDOf(object)
-		if w.order.Stage(id).Part >= part {
-			continue
-		}
-		result, kept := w.runtime.Health(id)
-		if !kept || result.Status == health.Ready {
-			continue
-		}
-		if hidden := w.runtime.Hidden(w.key); hidden != nil {
-			unseen := failed(hidden)
-			unseen.parsed = true
-			return &unseen
-		}
-		held := &passResult{state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForInstall, parsed: true}
-		if result.Status == health.Failed {
-			held.state, held.reason = v1beta2.StateError, v1beta2.ReasonObjectFailed
-		}
-		held.message = fmt.Sprintf("%s waits for %s: %s", w.order.PartName(part), id, cmp.Or(result.Message, "its status was not seen yet"))
-		return held
-	}
-	return nil
+// Health implements engine.Observer by the streams.
+func (w *scope) Health(id inventory.ID) (result health.Result, checked bool) {
+	return w.runtime.Health(id)
+}
+
+// Object implements engine.Observer. An object that was not observed yet need not be when everything was Ready before: the manager was
+// restarted then.
+func (w *scope) Object(id inventory.ID) (object *unstructured.Unstructured, seen bool) {
+	object, seen = w.runtime.Object(id)
+	return object, seen || w.wasReady()
 }

@@ -209,7 +209,7 @@ func TestAct_RestoresObjectsOfWaitingInstallation(t *testing.T) {
 			if test.status == health.InProgress {
 				w.recorded = []inventory.Entry{entries[0], entries[2]}
 			}
-			err := r.act(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live))
+			err := r.act(t.Context(), w, inventory.Decide(w.recorded, w.desired, c.Live), r.options(t.Context(), w))
 			found, _ := r.failure(err)
 			if diff := cmp.Diff(test.created, created); diff != "" || found.reason != test.reason {
 				t.Errorf("error %v, want reason %q; creations (-want +got):\n%s", err, test.reason, diff)

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -52,43 +52,32 @@ func (r *Reconciler) compile(w *scope) error {
 	return nil
 }
 
+// compiledProbes returns the probes of the spec without the invalid ones, which compile refuses.
+func (r *Reconciler) compiledProbes(w *scope) []engine.Probe {
+	compiled := make([]engine.Probe, 0, len(w.manifest.Spec.Probes))
+	for i := range w.manifest.Spec.Probes {
+		probe := &w.manifest.Spec.Probes[i]
+		if condition, err := r.probes.of(probe.Expression); err == nil {
+			kind := schema.GroupKind{Group: probe.Group, Kind: probe.Kind}
+			compiled = append(compiled, engine.Probe{Name: probe.Name, Kind: kind, Message: probe.Message, Condition: condition})
+		}
+	}
+	return compiled
+}
+
 // healthy checks what is installed, and then the probes: as long as one of them fails, the Manifest is not ready.
 func (r *Reconciler) healthy(w *scope) passResult {
 	found := w.healthy()
-	if found.state != v1beta2.StateReady {
+	if found.state != v1beta2.StateReady || len(w.manifest.Spec.Probes) == 0 {
 		return found
 	}
-	for i := range w.manifest.Spec.Probes {
-		if waiting := r.probe(w, &w.manifest.Spec.Probes[i], nil); waiting != "" {
-			found = waitingFor(waiting)
-			found.reason = v1beta2.ReasonWaitingForProbe
-			return found
-		}
+	ids := make([]inventory.ID, 0, len(w.recorded))
+	for _, entry := range w.recorded {
+		ids = append(ids, entry.ID)
+	}
+	if unmet := engine.FindUnmet(ids, r.compiledProbes(w), w); len(unmet) > 0 {
+		found = waitingFor(unmet[0].String())
+		found.reason = v1beta2.ReasonWaitingForProbe
 	}
 	return found
-}
-
-// probe checks one probe on all its objects (those that of accepts, unless it is nil); it returns an empty string when all pass. It waits
-// for an object that was not observed yet, unless everything was Ready before: the manager was restarted then.
-func (r *Reconciler) probe(w *scope, asked *v1beta2.Probe, of func(inventory.ID) bool) string {
-	probe, err := r.probes.of(asked.Expression)
-	if err != nil {
-		return "" // compile told that
-	}
-	for _, entry := range w.recorded {
-		if entry.GroupKind() != (schema.GroupKind{Group: asked.Group, Kind: asked.Kind}) || of != nil && !of(entry.ID) {
-			continue
-		}
-		object, seen := w.runtime.Object(entry.ID)
-		if !seen {
-			if w.wasReady() {
-				continue
-			}
-			return fmt.Sprintf("%s: probe %s waits to see it", entry, asked.Name)
-		}
-		if ok, why := probe.Check(object); !ok {
-			return fmt.Sprintf("%s: probe %s: %s", entry, asked.Name, cmp.Or(asked.Message, why))
-		}
-	}
-	return ""
 }

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,43 +15,37 @@ import (
 
 // prune deletes what is recorded and no longer desired. It comes last, so that an upgrade never removes what it could not replace. A
 // definition with objects of other owners stays, and stays recorded: it is deleted by the next content that finds them gone, or with the
-// installation; no watch reports them until then. It stops at the first wave of which anything else is left: an operator that is dropped
-// with its custom resource must finish that one first.
+// installation; no watch reports them until then.
 func (r *Reconciler) prune(ctx context.Context, w *scope, entries []inventory.Entry, options apply.Options) error {
 	entries, err := r.markLeaving(ctx, w, entries)
 	if err != nil {
 		return err
 	}
-	for _, wave := range inventory.Teardown(entries, nil) {
-		options.Successor = r.findSuccessor(ctx, w) // as they are now: a wave before may have taken its time
-		waiting := slices.DeleteFunc(r.delete(ctx, w, wave, options), func(o apply.Outcome) bool {
-			if o.Action == apply.InUse {
-				r.tellKept(w, o)
-			}
-			return o.Action == apply.InUse
-		})
-		switch {
-		case len(waiting) == 0:
-			continue
-		case firstError(waiting) != nil:
-			return w.refused(ctx, waiting)
-		}
-		return nil // finalizers hold them; their deletion event brings us back
+	left := engine.DeleteWaves(ctx, inventory.Teardown(entries, nil), true, r.remover(w, options, true))
+	if firstError(left.Outcomes) != nil {
+		return w.refused(ctx, left.Outcomes)
 	}
-	return nil
+	return nil // the deletion event of what finalizers hold brings us back
 }
 
-// delete deletes one wave and returns what still exists; what takes longer than a moment is left to the watch.
-func (r *Reconciler) delete(ctx context.Context, w *scope, wave []inventory.Entry, options apply.Options) []apply.Outcome {
-	return engine.DeleteWave(ctx, wave, func(ctx context.Context, wave []inventory.Entry, again bool) engine.Remains {
+// remover returns what deletes one wave, and reports and records it. passUsed means that definitions in use are passed by, which is reported
+// as an event.
+func (r *Reconciler) remover(w *scope, options apply.Options, passUsed bool) engine.Remover {
+	return func(ctx context.Context, wave []inventory.Entry, again bool) engine.Remains {
 		var live func(inventory.ID) inventory.Live
 		if !again {
 			live = w.runtime.Live
+			options.Successor = r.findSuccessor(ctx, w) // as they are now: a wave before may have taken its time
 		}
 		outcomes := w.runtime.Cluster().Delete(ctx, wave, live, options)
 		r.disowned(ctx, w, wave, outcomes, options)
+		for _, outcome := range outcomes {
+			if passUsed && outcome.Action == apply.InUse {
+				r.tellKept(w, outcome)
+			}
+		}
 		return r.recordRemains(w, wave, outcomes)
-	}).Outcomes
+	}
 }
 
 // recordRemains records what a delete did and returns what still exists.

@@ -22,6 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -244,29 +245,25 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
-	options := r.options(ctx, w)
-	for _, wave := range inventory.Teardown(recorded, manager) {
-		options.Successor = r.findSuccessor(ctx, w) // as they are now: a wave before may have taken its time
-		waiting := r.delete(ctx, w, wave, options)
-		if len(waiting) == 0 {
-			continue
-		}
-		if firstError(waiting) != nil {
-			return w.refused(ctx, waiting)
-		}
-		if blocking := inUse(waiting); blocking != "" {
-			return &passResult{
-				state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, retry: retryDeleting,
-				message: v1beta2.OperationWaitingModuleCRs + ": " + blocking,
-			}
-		}
+	remover := r.remover(w, r.options(ctx, w), false)
+	waiting := engine.DeleteWaves(ctx, inventory.Teardown(recorded, manager), false, remover).Outcomes
+	if len(waiting) == 0 {
+		return nil
+	}
+	if firstError(waiting) != nil {
+		return w.refused(ctx, waiting)
+	}
+	if blocking := inUse(waiting); blocking != "" {
 		return &passResult{
-			state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
-			message: fmt.Sprintf("%s: %s left, first %s",
-				v1beta2.OperationDeleting, english.Plural(len(w.recorded), "object", ""), firstHeld(waiting)),
+			state: v1beta2.StateDeleting, reason: v1beta2.ReasonDeletionBlocked, retry: retryDeleting,
+			message: v1beta2.OperationWaitingModuleCRs + ": " + blocking,
 		}
 	}
-	return nil
+	return &passResult{
+		state: v1beta2.StateDeleting, reason: v1beta2.ReasonWaitingForDeletion, retry: retryDeleting,
+		message: fmt.Sprintf("%s: %s left, first %s",
+			v1beta2.OperationDeleting, english.Plural(len(w.recorded), "object", ""), firstHeld(waiting)),
+	}
 }
 
 // firstHeld names the first object that finalizers hold, with their owners; the first of all where none is held.

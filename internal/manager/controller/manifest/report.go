@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -303,11 +304,17 @@ func truth(b bool) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// flush writes the status when it differs from what the API server has. The inventory goes with it.
+// flush writes the status and the inventory when they differ from what the API server has.
 func (r *Reconciler) flush(ctx context.Context, w *scope) error {
-	if err := r.storeInventory(ctx, w); err != nil {
-		return err
+	if w.runtime == nil || slices.Equal(w.recorded, w.stored) {
+		return r.writeStatus(ctx, w) // the inventory was not read, or is the one of the status
 	}
+	_, err := engine.SaveRecord(ctx, w.recorded, w.before.Status.InventoryShards, &recordStore{reconciler: r, scope: w})
+	return err
+}
+
+// writeStatus writes the status when it differs from what the API server has.
+func (r *Reconciler) writeStatus(ctx context.Context, w *scope) error {
 	if equality.Semantic.DeepEqual(w.before.Status, w.manifest.Status) {
 		return nil
 	}
@@ -331,7 +338,7 @@ func (r *Reconciler) flush(ctx context.Context, w *scope) error {
 	}
 	r.recordTransition(ctx, w)
 	w.before = w.manifest.DeepCopy()
-	return r.dropStaleShards(ctx, w)
+	return nil
 }
 
 // putStatus replaces the status as a whole, which spares the API server the merge of a patch. The resourceVersion is sent with it, and the

@@ -41,11 +41,10 @@ type scope struct {
 	// claim the definition of the default custom resource.
 	confined, ownCR bool
 
-	discovered  map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
-	blocking    []schema.GroupVersionKind        // kinds of which objects block the deletion
-	lostCR      bool                             // the default custom resource went with its definition
-	fought      bool                             // values of others were overwritten in this pass
-	staleShards []string                         // inventory shards that the status no longer names once it is written
+	discovered map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
+	blocking   []schema.GroupVersionKind        // kinds of which objects block the deletion
+	lostCR     bool                             // the default custom resource went with its definition
+	fought     bool                             // values of others were overwritten in this pass
 }
 
 func newScope(manifest *v1beta2.Manifest, now metav1.Time) *scope {

@@ -19,10 +19,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// The inventory is stored in status.synced. What does not fit there goes into Secrets that are named by their content and never change: new
-// shards are created before the status names them, and old ones are deleted after it no longer does, so that a crash between two of these
-// writes leaves at worst a superfluous Secret.
-
+// shardKey is the key of the entries in the Secrets that hold what of the inventory does not fit into status.synced. They are named by their
+// content, and never change. See engine.SaveRecord.
 const shardKey = "entries.json.gz"
 
 // shardCache keeps the entries of shards, so that a reconcile without a change reads none.
@@ -94,37 +92,51 @@ func unreadable(name string, err error) error {
 	}
 }
 
-// storeInventory puts the inventory into the status of the copy and creates the shards that it needs.
-func (r *Reconciler) storeInventory(ctx context.Context, w *scope) error {
-	if w.runtime == nil {
-		return nil // nothing was read, so nothing is written
+// recordStore is the engine.RecordStore of a Manifest: its status is the index.
+type recordStore struct {
+	reconciler *Reconciler
+	scope      *scope
+}
+
+// FindShard implements engine.RecordStore.
+func (s *recordStore) FindShard(named []string, shard inventory.Shard) string {
+	if name := shardName(s.scope.manifest, shard.Name); slices.Contains(named, name) {
+		return name
 	}
-	if slices.Equal(w.recorded, w.stored) {
-		return nil // as it stands in the status, or never read
-	}
-	inline, shards := inventory.Split(w.recorded)
-	w.manifest.Status.Synced = toStatus(inline)
-	w.manifest.Status.InventoryShards = nil
-	for _, shard := range shards {
-		name := shardName(w.manifest, shard.Name)
-		if !slices.Contains(w.before.Status.InventoryShards, name) {
-			if err := r.createShard(ctx, w.manifest, name, shard.Data); err != nil {
-				return err
-			}
+	return ""
+}
+
+// CreateShard implements engine.RecordStore.
+func (s *recordStore) CreateShard(ctx context.Context, shard inventory.Shard) (string, error) {
+	name := shardName(s.scope.manifest, shard.Name)
+	return name, s.reconciler.createShard(ctx, s.scope.manifest, name, shard.Data)
+}
+
+// Abandon implements engine.RecordStore: the name is that of the content alone, so that another pass may have found the shard and named it.
+func (s *recordStore) Abandon(context.Context, []string) error { return nil }
+
+// DeleteShards implements engine.RecordStore. Only Manifests with a large inventory have any.
+func (s *recordStore) DeleteShards(ctx context.Context, names []string) error {
+	for _, name := range names {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.scope.key.Namespace, Name: name}}
+		err := s.reconciler.Client.Delete(ctx, secret, client.DisableReadYourWritesConsistency)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete inventory shard %s/%s: %w", s.scope.key.Namespace, name, err)
 		}
-		w.manifest.Status.InventoryShards = append(w.manifest.Status.InventoryShards, name)
 	}
-	for _, name := range w.before.Status.InventoryShards {
-		if !slices.Contains(w.manifest.Status.InventoryShards, name) {
-			w.staleShards = append(w.staleShards, name)
-		}
-	}
+	return nil
+}
+
+// WriteIndex implements engine.RecordStore: the inventory goes with the rest of the status.
+func (s *recordStore) WriteIndex(ctx context.Context, inline []inventory.Entry, shards []string) error {
+	w := s.scope
+	w.manifest.Status.Synced, w.manifest.Status.InventoryShards = toStatus(inline), shards
 	if len(shards) > 0 {
 		rest := inventory.Merge(w.recorded, nil, nil)[len(inline):] // sorted, as Split divides it
-		r.shards.put(w.key, w.manifest.Status.InventoryShards, rest)
+		s.reconciler.shards.put(w.key, shards, rest)
 	}
 	w.stored = w.recorded
-	return nil
+	return s.reconciler.writeStatus(ctx, w)
 }
 
 func shardName(manifest *v1beta2.Manifest, suffix string) string {
@@ -169,18 +181,6 @@ func (r *Reconciler) ownShard(ctx context.Context, manifest *v1beta2.Manifest, s
 		return apierrors.NewConflict(corev1.Resource("secrets"), shard.Name,
 			errors.New("it holds the inventory of another Manifest; it is tried again when that one is gone"))
 	}
-	return nil
-}
-
-// dropStaleShards deletes the shards that the status no longer names. Only Manifests with a large inventory have any.
-func (r *Reconciler) dropStaleShards(ctx context.Context, w *scope) error {
-	for _, name := range w.staleShards {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.key.Namespace, Name: name}}
-		if err := r.Client.Delete(ctx, secret, client.DisableReadYourWritesConsistency); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete inventory shard %s/%s: %w", w.key.Namespace, name, err)
-		}
-	}
-	w.staleShards = nil
 	return nil
 }
 

@@ -199,7 +199,7 @@ func TestUpgrade_JudgesChangedDefinitionsTogether(t *testing.T) {
 			}
 			desired := []*unstructured.Unstructured{definedBy("gadget", "size"), test.after, test.part}
 			steps := inventory.Decide(recorded, desired, func(inventory.ID) inventory.Live { return inventory.Live{} }).Apply
-			problem := problemOf(r.checkCRDs(t.Context(), w, steps))
+			problem := problemOf(w.checkCRDs(t.Context(), steps, r.options(t.Context(), w)))
 			if (problem != nil) != (test.says != nil) {
 				t.Fatalf("problem %+v, want %q", problem, test.says)
 			}
