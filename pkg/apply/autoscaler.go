@@ -47,7 +47,7 @@ func (r *run) autoscaled(ctx context.Context, id inventory.ID) (bool, error) {
 	}
 	targets, err := r.scalers.of(id.Namespace, func() (sets.Set[inventory.ID], error) { return r.scaledIn(ctx, id.Namespace) })
 	if err != nil {
-		why := "whether an autoscaler sets its replicas could not be seen: " + explain(err, id)
+		why := "could not determine whether an autoscaler sets its replicas: " + explain(err, id)
 		return false, &Error{ID: id, Class: Classify(err), Message: why}
 	}
 	return targets.Has(id), nil

@@ -229,7 +229,7 @@ func TestAutoscalersThatCannotBeSeenStopTheChange(t *testing.T) {
 	i.cluster.Dynamic = i.client(config)
 	outcome := i.install(object)[0]
 	i.is(outcome, Failed, ClassForbidden)
-	i.tells(outcome, "whether an autoscaler sets its replicas could not be seen")
+	i.tells(outcome, "could not determine whether an autoscaler sets its replicas")
 	if got := valueAt(i.get(object), "spec", "replicas"); got != "5" {
 		t.Errorf("%s replicas", got)
 	}

@@ -42,7 +42,7 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
 	switch {
 	case r.keeps(entry.ID):
-		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID, Note: "others live in this namespace too"}
+		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID, Note: "others use this namespace, too"}
 	case ours && live.Terminating:
 		return Outcome{ID: entry.ID, Action: Deleted, UID: live.UID}
 	}

@@ -101,7 +101,7 @@ func hint(class Class) string {
 	case ClassNamespaceMissing:
 		return "; create the namespace or add it to the content"
 	case ClassNamespaceTerminating:
-		return "; it can be created when the namespace is gone and made again"
+		return "; it can be created when the namespace is gone and has been recreated"
 	case ClassUnauthorized:
 		return "; renew them"
 	case ClassAdmissionDenied:

@@ -68,7 +68,7 @@ func TestClassesOfTheServersRefusals(t *testing.T) {
 		{"a namespace that is terminating", in(terminating, f.configMap("a")), Failed, ClassNamespaceTerminating, "being terminated"},
 		{"a terminating namespace itself", f.object("{apiVersion: v1, kind: Namespace, metadata: {name: " + terminating + "}}"),
 			Refused, ClassOwnershipConflict, "no owner mark"},
-		{"no namespace", in("", f.configMap("a")), Refused, ClassRefused, "names none"},
+		{"no namespace", in("", f.configMap("a")), Refused, ClassRefused, "names no namespace"},
 		{"a quota that is used up", f.object("{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}"),
 			Refused, ClassQuotaExceeded, "raise the quota"},
 		{"a field that does not exist", f.object("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {portz: []}}"),

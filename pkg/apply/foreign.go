@@ -43,7 +43,7 @@ func (d *deleting) stays(ctx context.Context, uid types.UID) *Outcome {
 	case isDefinition(d.id):
 		action = InUse
 		named, err = d.resourcesOfOthers(ctx)
-		note = named.text("objects of it exist that are not ours; it goes when they are gone: ")
+		note = named.text("custom resources of it exist that are not ours; it is deleted when they are gone: ")
 	}
 	switch {
 	case err != nil:
@@ -195,6 +195,6 @@ func (d *deleting) unlisted(resource schema.GroupResource, err error) error {
 	if class == ClassUnreachable && errors.As(err, &status) {
 		class = ClassInternal
 	}
-	why := fmt.Sprintf("whether others have %s in it could not be seen: %s", resource, explain(err, d.id))
+	why := fmt.Sprintf("could not determine whether others have %s in it: %s", resource, explain(err, d.id))
 	return &Error{ID: d.id, Class: class, Message: why}
 }

@@ -199,7 +199,7 @@ func TestKindThatCannotBeListedKeepsTheNamespaceForNow(t *testing.T) {
 		class Class
 		says  string
 	}{
-		{"a kind whose server does not respond", nil, ClassInternal, "whether others have configmaps in it could not be seen"},
+		{"a kind whose server does not respond", nil, ClassInternal, "could not determine whether others have configmaps in it"},
 		{"the kinds themselves", func(*fixture) ([]KindResource, error) { return nil, errors.New("no discovery") }, ClassInternal,
 			"list the kinds of objects that it may hold: no discovery"},
 		{"a kind that is no longer served", func(*fixture) ([]KindResource, error) {
@@ -300,7 +300,7 @@ func TestDefinitionInUse(t *testing.T) {
 				return
 			}
 			i.is(outcome, InUse, "")
-			want := "objects of it exist that are not ours; it goes when they are gone: " + strings.ReplaceAll(test.note, "NS", i.namespace)
+			want := "custom resources of it exist that are not ours; it is deleted when they are gone: " + strings.ReplaceAll(test.note, "NS", i.namespace)
 			if outcome.Note != want {
 				t.Errorf("got  %s\nwant %s", outcome.Note, want)
 			}

@@ -104,7 +104,7 @@ func Terminating(live *unstructured.Unstructured) *Error {
 	if live.GetKind() == "Namespace" && live.GetAPIVersion() == "v1" {
 		class = ClassNamespaceTerminating
 	}
-	message := "it is being deleted; it is made again when it is gone"
+	message := "it is being deleted; it is recreated when it is gone"
 	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
 		message += fmt.Sprintf(" (finalizers hold it: %s)", shortened(strings.Join(finalizers, ", "), maxMark))
 	}

@@ -68,7 +68,7 @@ func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id invent
 		return r.Dynamic.Resource(resource.GroupVersionResource), nil
 	}
 	if id.Namespace == "" {
-		return nil, &Error{ID: id, Class: ClassRefused, Message: "its kind lives in namespaces and it names none; add one to the content"}
+		return nil, &Error{ID: id, Class: ClassRefused, Message: "its kind is namespaced, but it names no namespace; add one to the content"}
 	}
 	return r.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), nil
 }
@@ -114,5 +114,5 @@ func (r *run) dryRun() []string {
 
 // contended returns the error for an object that had changed at every attempt.
 func contended() *Error {
-	return &Error{Class: ClassConflict, Message: "it changed at each of several attempts; another client writes it, too"}
+	return &Error{Class: ClassConflict, Message: "it changed during each of several attempts; another client writes it, too"}
 }

@@ -88,7 +88,7 @@ var _ = DescribeTable("Secrets of the content, of the values and of the hub stay
 },
 	Entry("when a runtime finds them invalid and repeats them", status(422, "Invalid"), `"state":"Error"`),
 	Entry("when a runtime forbids them and repeats them", status(403, "Forbidden"), `"state":"Error"`),
-	Entry("when a runtime has a conflict and repeats them", status(409, "Conflict"), "it changed at each of several attempts"),
+	Entry("when a runtime has a conflict and repeats them", status(409, "Conflict"), "it changed during each of several attempts"),
 	Entry("when a runtime fails and repeats them", status(500, "InternalError"), `"state":"Error"`),
 	Entry("when a runtime gives an unknown reason and repeats them", status(418, "canary"), `"state":"Error"`),
 	Entry("when a runtime repeats them as plain text", func(w http.ResponseWriter, body string) { http.Error(w, body, http.StatusBadGateway) }, `"state":"Error"`),

@@ -174,7 +174,7 @@ func (w *scope) healthy() passResult {
 		case entry.Hash == "":
 			found = waitingFor(entry.String() + ": is being removed")
 		case w.runtime.Live(entry.ID).Terminating:
-			found = waitingFor(entry.String() + ": is being deleted; it is made again when it is gone")
+			found = waitingFor(entry.String() + ": is being deleted; it is recreated when it is gone")
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
 		case !heard && (kept || modeOf(entry.GroupKind()) == runtimes.Workload) && !wasReady:
