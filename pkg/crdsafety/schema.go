@@ -155,7 +155,7 @@ func (c *comparison) items(path string, before, after *fieldSchema) {
 	switch {
 	case old == nil && changed == nil:
 	case old == nil || changed == nil:
-		c.addf(UnknownChange, path, "the schema of its items comes or goes")
+		c.addf(UnknownChange, path, "the schema of its items is added or removed")
 	default:
 		c.schema(path+"[*]", old, changed)
 	}

@@ -139,7 +139,7 @@ func (v *Validator) Validate(obj *unstructured.Unstructured) (findings []Finding
 		}
 	}()
 	if obj.GroupVersionKind().GroupKind() != v.kind {
-		report("", "is no "+v.kind.String())
+		report("", "is not of kind "+v.kind.String())
 		return findings
 	}
 	judged, found := v.versions[version]

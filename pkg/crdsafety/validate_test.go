@@ -123,8 +123,8 @@ spec:
 			"ObjectInvalid: v2 a: Widget x has a value that must be of type integer"},
 		{"not at all when a webhook would have to convert it", crd + "  conversion: {strategy: Webhook}\n", "{apiVersion: example.com/v0, kind: Widget, metadata: {name: x}, a: b}",
 			"ObjectInvalid: v0: Widget x cannot be checked: only the webhook of the new definition converts it from this version"},
-		{"another kind is reported", crd, "{apiVersion: example.com/v1, kind: Gadget, metadata: {name: x}}", "ObjectInvalid: v1: Gadget x is no Widget.example.com"},
-		{"another group is reported", crd, "{apiVersion: v1, kind: Widget, metadata: {name: x}}", "ObjectInvalid: v1: Widget x is no Widget.example.com"},
+		{"another kind is reported", crd, "{apiVersion: example.com/v1, kind: Gadget, metadata: {name: x}}", "ObjectInvalid: v1: Gadget x is not of kind Widget.example.com"},
+		{"another group is reported", crd, "{apiVersion: v1, kind: Widget, metadata: {name: x}}", "ObjectInvalid: v1: Widget x is not of kind Widget.example.com"},
 		{"fields are kept where the definition preserves them", crd + "  preserveUnknownFields: true\n", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: x}, a: b, c: d}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

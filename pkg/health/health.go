@@ -80,7 +80,7 @@ func judge(o object) Result {
 	if status.GetLegacyConditionsFn(o.Unstructured) == nil {
 		ready, found := o.condition("Ready")
 		if found && ready.observedGeneration > 0 && ready.observedGeneration < o.GetGeneration() {
-			return Result{InProgress, fmt.Sprintf("generation %d was not observed yet, condition Ready speaks of %d",
+			return Result{InProgress, fmt.Sprintf("generation %d was not observed yet, condition Ready refers to generation %d",
 				o.GetGeneration(), ready.observedGeneration)}
 		}
 	}

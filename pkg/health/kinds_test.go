@@ -101,7 +101,7 @@ status: {conditions: [{type: Ready, status: "False", reason: Waiting, message: w
 			"status: {observedGeneration: 2, conditions: [{type: Ready, status: 'True'}]}",
 			health.InProgress, "generation 3 was not observed yet, the last one was 2"},
 		{"nor does an old condition", meta + "status: {conditions: [{type: Ready, status: 'True', observedGeneration: 2}]}",
-			health.InProgress, "generation 3 was not observed yet, condition Ready speaks of 2"},
+			health.InProgress, "generation 3 was not observed yet, condition Ready refers to generation 2"},
 		{"it is in progress while it reconciles", meta + "status: {conditions: [{type: Reconciling, status: 'True', message: at it}]}",
 			health.InProgress, "at it"},
 		{"it has failed when it is stalled", meta + "status: {conditions: [{type: Stalled, status: 'True', reason: Broken, message: no way}]}",

@@ -39,7 +39,7 @@ func ModuleState(u *unstructured.Unstructured) (state, message string) {
 	case stateDeleting:
 		return stateDeleting, "the resource is being deleted"
 	default:
-		return now, fmt.Sprintf("generation %d was not observed yet, %s speaks of %d",
+		return now, fmt.Sprintf("generation %d was not observed yet, %s refers to generation %d",
 			o.GetGeneration(), state, o.count("status", "observedGeneration"))
 	}
 }

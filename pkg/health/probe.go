@@ -60,7 +60,7 @@ func CompileProbe(expression string) (probe *Probe, err error) {
 	}
 	ast, issues := env.Compile(expression)
 	if found := issues.Errors(); len(found) > 0 {
-		return nil, fmt.Errorf("the expression of a probe is no CEL about self: %s (line %d, column %d)",
+		return nil, fmt.Errorf("the expression of a probe is not valid CEL about self: %s (line %d, column %d)",
 			conditions.Cut(found[0].Message), found[0].Location.Line(), found[0].Location.Column()+1)
 	}
 	if result := ast.OutputType(); !result.IsExactType(cel.BoolType) && !result.IsExactType(cel.DynType) {

@@ -97,14 +97,14 @@ func TestCompileProbeRefuses(t *testing.T) {
 	for _, test := range []struct{ name, expression, want string }{
 		{"nothing", " \n", "the expression of a probe is empty; write a CEL expression about self that is true or false"},
 		{"too much", "true" + strings.Repeat(" ", 4096), "the expression of a probe has 4100 bytes, more than 4096; split it into several probes"},
-		{"invalid CEL", "self.a ==", "the expression of a probe is no CEL about self: Syntax error: mismatched input '<EOF>'"},
-		{"other variables", "true && object.a", "the expression of a probe is no CEL about self: undeclared reference to 'object' (in container '') (line 1, column 9)"},
-		{"an old object, which does not exist here", "self.a == oldSelf.a", "the expression of a probe is no CEL about self: undeclared reference to 'oldSelf'"},
-		{"the current time, to which it has no access", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is no CEL about self: undeclared reference to 'now'"},
+		{"invalid CEL", "self.a ==", "the expression of a probe is not valid CEL about self: Syntax error: mismatched input '<EOF>'"},
+		{"other variables", "true && object.a", "the expression of a probe is not valid CEL about self: undeclared reference to 'object' (in container '') (line 1, column 9)"},
+		{"an old object, which does not exist here", "self.a == oldSelf.a", "the expression of a probe is not valid CEL about self: undeclared reference to 'oldSelf'"},
+		{"the current time, to which it has no access", "now() > timestamp('2027-01-01T00:00:00Z')", "the expression of a probe is not valid CEL about self: undeclared reference to 'now'"},
 		{"a number", "1 + 1", "the expression of a probe gives int; compare it with something, so that it is true or false"},
 		{"a text", "'a'", "the expression of a probe gives string; compare it with something, so that it is true or false"},
-		{"an invalid regular expression", "'a'.matches('(')", "the expression of a probe is no CEL about self: invalid matches argument"},
-		{"nesting without end", strings.Repeat("(", 2000) + "true" + strings.Repeat(")", 2000), "the expression of a probe is no CEL about self: "},
+		{"an invalid regular expression", "'a'.matches('(')", "the expression of a probe is not valid CEL about self: invalid matches argument"},
+		{"nesting without end", strings.Repeat("(", 2000) + "true" + strings.Repeat(")", 2000), "the expression of a probe is not valid CEL about self: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			probe, err := health.CompileProbe(test.expression)

@@ -87,13 +87,13 @@ func (c StateCheck) parse() (path *jsonpath.JSONPath, err error) {
 	}
 	defer func() {
 		if problem := recover(); problem != nil {
-			path, err = nil, fmt.Errorf("%q is no JSONPath", c.JSONPath)
+			path, err = nil, fmt.Errorf("%q is not a valid JSONPath", c.JSONPath)
 		}
 	}()
 	text := braced(c.JSONPath)
 	parsed, err := jsonpath.Parse("", text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no JSONPath: %w", c.JSONPath, err)
+		return nil, fmt.Errorf("%q is not a valid JSONPath: %w", c.JSONPath, err)
 	}
 	if refused := unsupported(parsed.Root); refused != "" {
 		return nil, fmt.Errorf("the JSONPath %q of a state check has %s; name one field by its path, such as .status.phase", c.JSONPath, refused)

@@ -109,14 +109,14 @@ func TestStateCheckValidate(t *testing.T) {
 	for _, test := range []struct{ name, path, want string }{
 		{"nothing", " ", "the JSONPath of a state check is empty; name a field, such as .status.phase"},
 		{"too much", strings.Repeat(".a", 600), "the JSONPath of a state check has 1200 bytes, more than 1024"},
-		{"an unclosed bracket", ".a[0", `".a[0" is no JSONPath: `},
-		{"an unclosed brace", "{.a", `"{.a" is no JSONPath: `},
+		{"an unclosed bracket", ".a[0", `".a[0" is not a valid JSONPath: `},
+		{"an unclosed brace", "{.a", `"{.a" is not a valid JSONPath: `},
 		{"a search through everything", "..phase", `the JSONPath "..phase" of a state check has ".."; name one field by its path, such as .status.phase`},
 		{"a search within a filter", ".a[?(@..b=='c')]", `the JSONPath ".a[?(@..b=='c')]" of a state check has ".."`},
 		{"a union", ".a[0,1]", `the JSONPath ".a[0,1]" of a state check has a union`},
 		{"a range", "{range .a[*]}{.b}{end}", `the JSONPath "{range .a[*]}{.b}{end}" of a state check has text, or several paths`},
 		{"an unclosed range", "{range .a[*]}", `the JSONPath "{range .a[*]}" of a state check has a range`},
-		{"text around it", "a {.b}", `"a {.b}" is no JSONPath: `},
+		{"text around it", "a {.b}", `"a {.b}" is not a valid JSONPath: `},
 		{"two paths", "{.a}{.b}", `the JSONPath "{.a}{.b}" of a state check has text, or several paths`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
