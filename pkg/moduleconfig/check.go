@@ -65,7 +65,7 @@ func (r *reader) check(c *Config) {
 	r.checkMetadata(c)
 	r.checkStates(c)
 	if c.Channel != "" && !channelPattern.MatchString(c.Channel) {
-		r.failAt(c, RuleChannel, "channel", quoted(c.Channel)+" is no channel", "use 3 to 32 lower-case letters")
+		r.failAt(c, RuleChannel, "channel", quoted(c.Channel)+" is not a valid channel", "use 3 to 32 lower-case letters")
 	}
 	r.namespace(c, "namespace", c.Namespace)
 	r.namespace(c, "targetNamespace", c.TargetNamespace)
@@ -84,7 +84,7 @@ func (r *reader) check(c *Config) {
 // namespace judges the name of an optional namespace.
 func (r *reader) namespace(c *Config, field, value string) {
 	if value != "" && len(validation.IsDNS1123Label(value)) > 0 {
-		r.failAt(c, RuleNamespace, field, quoted(value)+" is no namespace", "use lower-case letters, digits and dashes between them")
+		r.failAt(c, RuleNamespace, field, quoted(value)+" is not a valid namespace", "use lower-case letters, digits and dashes between them")
 	}
 }
 
@@ -93,7 +93,7 @@ func (r *reader) checkResourceName(c *Config) {
 	switch {
 	case c.ResourceName == "":
 	case len(validation.IsDNS1123Subdomain(c.ResourceName)) > 0:
-		r.failAt(c, RuleName, "resourceName", quoted(c.ResourceName)+" is no name of an object",
+		r.failAt(c, RuleName, "resourceName", quoted(c.ResourceName)+" is not a valid object name",
 			"use lower-case letters, digits, and dashes and dots between them")
 	default:
 		r.warnAt(c, RuleIgnored, "resourceName", "has no effect: a ModuleTemplate is called MODULE-VERSION, by which the operator finds it",
@@ -140,14 +140,14 @@ func (r *reader) checkName(c *Config) {
 		return
 	}
 	if err := descriptor.CheckIdentity(c.Name, "0.0.0"); err != nil {
-		r.failAt(c, RuleName, "name", quoted(c.Name)+" is no component name",
+		r.failAt(c, RuleName, "name", quoted(c.Name)+" is not a valid component name",
 			"use a domain, a slash and a path in lower case, such as kyma-project.io/module/notes")
 		return
 	}
 	module := c.ModuleName()
 	switch {
 	case len(module) < minModule || len(validation.IsDNS1035Label(module)) > 0:
-		r.failAt(c, RuleName, "name", "the last part of it, "+quoted(module)+", is no DNS label of 3 to 63 characters",
+		r.failAt(c, RuleName, "name", "its last part, "+quoted(module)+", is not a DNS label of 3 to 63 characters",
 			"use lower-case letters, digits and dashes, and begin with a letter")
 	case !templateModule.MatchString(module):
 		r.warnAt(c, RuleTemplate, "name", fmt.Sprintf("a ModuleTemplate does not take the module's name %s", quoted(module)),
@@ -166,7 +166,7 @@ func (r *reader) checkVersion(c *Config) {
 	}
 	switch _, err := semver.StrictNewVersion(c.Version); {
 	case err != nil:
-		r.failAt(c, RuleVersion, "version", quoted(c.Version)+" is no semantic version", "write major.minor.patch, such as 1.2.3, without v")
+		r.failAt(c, RuleVersion, "version", quoted(c.Version)+" is not a semantic version", "write major.minor.patch, such as 1.2.3, without v")
 	case len(c.Version) > maxTemplateVersion || !templateVersion.MatchString(c.Version):
 		r.warnAt(c, RuleTemplate, "version", fmt.Sprintf("a ModuleTemplate does not take the version %s", quoted(c.Version)),
 			"use at most 32 characters, and after a dash one word that begins with a letter, such as 1.2.3-rc1")
@@ -183,7 +183,7 @@ func (r *reader) location(c *Config, field, value string) {
 	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, `\`), drivePattern.MatchString(value):
 		r.failAt(c, RulePath, field, quoted(value)+" is an absolute path", "write it relative to this file")
 	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		r.failAt(c, RulePath, field, quoted(value)+" is no path", "remove the control characters")
+		r.failAt(c, RulePath, field, quoted(value)+" is not a valid path", "remove the control characters")
 	}
 }
 
@@ -197,7 +197,7 @@ func (r *reader) web(c *Config, field, value string) {
 // link judges a link of a list or mapping, which is required.
 func (r *reader) link(node *yaml.Node, field, value string) {
 	if value == "" {
-		r.failIn(node, RuleRequired, field, "is missing", "add a https link")
+		r.failIn(node, RuleRequired, field, "is missing", "add an https link")
 		return
 	}
 	if problem, fix := badLink(value); problem != "" {
@@ -211,13 +211,13 @@ func badLink(value string) (problem, fix string) {
 	parsed, err := url.Parse(value)
 	switch {
 	case err != nil:
-		return "is no link", asHTTPS
+		return "is not a valid link", asHTTPS
 	case parsed.User != nil:
 		return "is a link with a login in it", "remove the part before the @"
 	case parsed.Scheme == "http":
 		return quoted(value) + " is a link without encryption", "use https"
 	case parsed.Scheme != "https":
-		return quoted(value) + " is no https link", asHTTPS
+		return quoted(value) + " is not an https link", asHTTPS
 	case parsed.Hostname() == "":
 		return quoted(value) + " is a link without a host", asHTTPS
 	default:
@@ -229,15 +229,15 @@ func (r *reader) checkMetadata(c *Config) {
 	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
 		field := join("labels", key)
 		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
-			r.failAt(c, RuleMetadata, field, "is no name of a label", errs[0])
+			r.failAt(c, RuleMetadata, field, "is not a valid label name", errs[0])
 		}
 		if errs := validation.IsValidLabelValue(c.Labels[key]); len(errs) > 0 {
-			r.failAt(c, RuleMetadata, field, quoted(c.Labels[key])+" is no value of a label", errs[0])
+			r.failAt(c, RuleMetadata, field, quoted(c.Labels[key])+" is not a valid label value", errs[0])
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Annotations)) {
 		if errs := validation.IsQualifiedName(strings.ToLower(key)); len(errs) > 0 {
-			r.failAt(c, RuleMetadata, join("annotations", key), "is no name of an annotation", errs[0])
+			r.failAt(c, RuleMetadata, join("annotations", key), "is not a valid annotation name", errs[0])
 		}
 	}
 }

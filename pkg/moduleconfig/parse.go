@@ -119,7 +119,7 @@ func (r *reader) listed(node *yaml.Node, field string, link Link, seen map[strin
 	case link.Name == "":
 		r.failIn(node, RuleRequired, field+".name", "is missing", "name the link")
 	case twice:
-		r.failIn(node, RuleDuplicate, field+".name", fmt.Sprintf("is %s, as in line %d already", quoted(link.Name), line),
+		r.failIn(node, RuleDuplicate, field+".name", fmt.Sprintf("is %s, which is already used in line %d", quoted(link.Name), line),
 			"give it its own name")
 	default:
 		seen[link.Name] = node.Line

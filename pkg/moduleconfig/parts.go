@@ -40,7 +40,7 @@ func (r *reader) kind(node *yaml.Node, field string, k Kind) {
 		{member{"kind", k.Kind}, kindPattern.MatchString(k.Kind), "write the kind in the singular, such as Deployment"},
 	} {
 		if m.value != "" && !m.valid {
-			r.failIn(node, RuleKind, field+"."+m.key, quoted(m.value)+" is no "+m.key, m.fix)
+			r.failIn(node, RuleKind, field+"."+m.key, quoted(m.value)+" is not a valid "+m.key, m.fix)
 		}
 	}
 }
@@ -57,7 +57,8 @@ func (r *reader) stateCheck(node *yaml.Node, field string, check StateCheck) {
 		}
 	}
 	if check.MappedState != "" && !slices.Contains(states, check.MappedState) {
-		r.failIn(node, RuleStateCheck, field+".mappedState", quoted(check.MappedState)+" is no state", "use one of "+strings.Join(states, ", "))
+		r.failIn(node, RuleStateCheck, field+".mappedState", quoted(check.MappedState)+" is not a module state",
+			"use one of "+strings.Join(states, ", "))
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *reader) malformed(err error) {
 		text = text[len(match[0]):]
 	}
 	r.note(diagnostics.Finding{
-		Rule: RuleSyntax, Severity: diagnostics.Error, Line: line, Message: "the file is no YAML: " + text, Fix: "correct the syntax",
+		Rule: RuleSyntax, Severity: diagnostics.Error, Line: line, Message: "the file is not valid YAML: " + text, Fix: "correct the syntax",
 	})
 }
 

@@ -40,10 +40,10 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 	case !there:
 		note(path, "has no status.state: the readiness of the module cannot be determined", "add it, or map another field by customStateCheck")
 	case state.Type != "string":
-		note(path, "has a status.state that is no text", "make it a string")
+		note(path, "has a status.state that is not a string", "make it a string")
 	case len(state.Enum) > 0:
 		if missing, unknown := compare(state.Enum); len(missing)+len(unknown) > 0 {
-			note(path, "has a status.state whose words are others: "+differences(missing, unknown), "allow "+strings.Join(states, ", "))
+			note(path, "has a status.state that allows other values: "+differences(missing, unknown), "allow "+strings.Join(states, ", "))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (l *linter) definitions(objects []*unstructured.Unstructured) []definition 
 			continue
 		}
 		if err != nil {
-			note("spec", "is no definition: "+err.Error(), "generate it from its types")
+			note("spec", "is not a valid definition: "+err.Error(), "generate it from its types")
 			found = append(found, definition{id: id, crd: crd})
 			continue
 		}

@@ -165,7 +165,7 @@ func (l *linter) links() {
 			asked[link] = err
 		}
 		if err != nil {
-			l.inConfig(RuleReachable, diagnostics.Error, field, "the link leads nowhere: "+err.Error(), "correct it, or publish what it leads to")
+			l.inConfig(RuleReachable, diagnostics.Error, field, "the link cannot be read: "+err.Error(), "correct it, or publish its target")
 		}
 	}
 	ask("repository", c.Repository)

@@ -95,14 +95,15 @@ func (l *linter) managerVersion(object *unstructured.Unstructured) {
 	switch {
 	case field == "" || slices.Contains(tags, version):
 	case slices.Contains(tags, "v"+version):
-		note(diagnostics.Warning, fmt.Sprintf("has the tag v%s and the module the version %s", version, version), "write both alike")
+		note(diagnostics.Warning, fmt.Sprintf("has the tag v%s, but the module has the version %s", version, version),
+			"use the same version in both")
 	case len(tags) > 0:
-		note(diagnostics.Error, fmt.Sprintf("has the tag %s and the module the version %s", strings.Join(tags, ", "), version),
-			"write both alike")
+		note(diagnostics.Error, fmt.Sprintf("has the tag %s, but the module has the version %s", strings.Join(tags, ", "), version),
+			"use the same version in both")
 	case label == "":
 		note(diagnostics.Warning, "has images without a tag: the running version cannot be determined", "add a tag, or the label "+versionLabel)
 	case strings.TrimPrefix(label, "v") != version:
-		note(diagnostics.Error, fmt.Sprintf("has the label %s=%s and the module the version %s", versionLabel, label, version),
-			"write both alike")
+		note(diagnostics.Error, fmt.Sprintf("has the label %s=%s, but the module has the version %s", versionLabel, label, version),
+			"use the same version in both")
 	}
 }

@@ -42,7 +42,7 @@ func parseImage(text string) (named reference.Named, problem, fix string) {
 	}
 	named, err := reference.ParseNormalizedNamed(text)
 	if err != nil {
-		return nil, quoted(text) + " is no reference to an image", "write host/path:tag or host/path@sha256:..."
+		return nil, quoted(text) + " is not a reference to an image", "write host/path:tag or host/path@sha256:..."
 	}
 	tag := tagOf(named)
 	switch {

@@ -38,7 +38,7 @@ func Rules() []diagnostics.Rule {
 		{Name: RuleStateContract, Text: "The module's custom resource tells its state in status.state, in the words of Kyma modules."},
 		{Name: RuleAssociated, Text: "Associated resources whose group the manifest defines are among its definitions."},
 		{Name: RuleCRDChange, Text: "CustomResourceDefinitions change so that clusters with an earlier version can upgrade."},
-		{Name: RuleReachable, Text: "Links lead somewhere."},
+		{Name: RuleReachable, Text: "Links can be read."},
 	}
 }
 
