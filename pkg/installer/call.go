@@ -86,23 +86,23 @@ func (c *call) validate() error {
 	case inst.Name == "" || inst.Namespace == "":
 		return invalid("an Installation needs Name and Namespace: they locate its record")
 	case len(inst.Name) > maxName || len(apivalidation.NameIsDNSSubdomain(inst.Name, false)) > 0:
-		return invalid("the name %q of the Installation cannot be used: take lower case letters, digits, '-' and '.', %d at most",
+		return invalid("the name %q of the Installation cannot be used: use lower-case letters, digits, '-' and '.', %d at most",
 			inst.Name, maxName)
 	case len(apivalidation.ValidateNamespaceName(inst.Namespace, false)) > 0:
-		return invalid("the namespace %q of the Installation cannot be used: take lower case letters, digits and '-', 63 at most", inst.Namespace)
+		return invalid("the namespace %q of the Installation cannot be used: use lower-case letters, digits and '-', 63 at most", inst.Namespace)
 	case inst.Config == nil && inst.Cluster == nil:
-		return invalid("an Installation needs a Config or a Cluster: nothing else leads to where it is")
+		return invalid("an Installation needs a Config or a Cluster: nothing else says which cluster it is in")
 	case inst.Cluster != nil && inst.Cluster.served == nil:
-		return invalid("the Cluster of the Installation was not made by Connect: use that")
+		return invalid("the Cluster of the Installation was not made by Connect: call Connect to make one")
 	}
 	switch inst.Ownership {
 	case apply.Prevent, apply.AdoptIfUnowned, apply.Adopt:
 	default:
-		return invalid("Ownership %q is none: use %s, %s or %s", inst.Ownership, apply.Prevent, apply.AdoptIfUnowned, apply.Adopt)
+		return invalid("Ownership %q is not known: use %s, %s or %s", inst.Ownership, apply.Prevent, apply.AdoptIfUnowned, apply.Adopt)
 	}
 	for _, rule := range inst.AllowCRDChanges {
 		if !crdsafety.Known(rule) {
-			return invalid("AllowCRDChanges names %q, which is no rule; the rules are %v", rule, crdsafety.Rules())
+			return invalid("AllowCRDChanges names %q, which is not a rule; the rules are %v", rule, crdsafety.Rules())
 		}
 	}
 	for i := range inst.Probes {
@@ -137,7 +137,7 @@ func (c *call) validateContent() error {
 	}
 	for i, object := range c.inst.CRDs {
 		if object == nil || object.GroupVersionKind().GroupKind() != inventory.CRDKind || object.GetName() == "" {
-			return invalid("CRDs[%d] is no CustomResourceDefinition with a name: other objects go into a Source, such as Objects", i)
+			return invalid("CRDs[%d] is not a CustomResourceDefinition with a name: put other objects into a Source, such as Objects", i)
 		}
 	}
 	for i, object := range c.inst.CustomResources {

@@ -55,7 +55,7 @@ func (c *call) createOne(ctx context.Context, object *unstructured.Unstructured)
 	id := inventory.IDOf(object)
 	client, err := c.cluster.objects(ctx, object.GroupVersionKind(), id.Namespace)
 	if err == nil && c.unserved[id] {
-		err = &apply.Error{Class: apply.ClassKindUnknown, Message: "its kind is served since a moment ago; call again"}
+		err = &apply.Error{Class: apply.ClassKindUnknown, Message: "the cluster has only just begun to serve its kind; call again"}
 	}
 	if err != nil {
 		return called("create", id, err, object)

@@ -162,7 +162,7 @@ func (c *call) unknownKind(ctx context.Context) (*waiting, error) {
 	for _, object := range c.unplaced {
 		_, err := c.cluster.objects(ctx, object.GroupVersionKind(), "")
 		if err == nil {
-			err = &apply.Error{Class: apply.ClassKindUnknown, Message: "its kind is served since a moment ago; call again"}
+			err = &apply.Error{Class: apply.ClassKindUnknown, Message: "the cluster has only just begun to serve its kind; call again"}
 		}
 		told := apply.Explain("apply", inventory.IDOf(object), err, object)
 		bad = append(bad, apply.Outcome{ID: told.ID, Action: apply.Failed, Err: told, Class: told.Class})

@@ -84,7 +84,7 @@ func readFiles(from fs.FS, dir string) ([]content.File, error) {
 		case entry.IsDir():
 			return nil
 		case !entry.Type().IsRegular():
-			return invalidContent("%s is no regular file", name)
+			return invalidContent("%s is not a regular file", name)
 		}
 		data, err := readFile(from, name, limits.Unpacked-size)
 		if err != nil {

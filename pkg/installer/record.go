@@ -160,7 +160,7 @@ func (r *record) parse(secret *corev1.Secret) (found index, err error) {
 		return index{}, errors.New("it is too large")
 	}
 	if err := json.Unmarshal(secret.Data[indexKey], &found); err != nil {
-		return index{}, fmt.Errorf("%s is no JSON that a record has", indexKey)
+		return index{}, fmt.Errorf("%s is not the JSON of a record", indexKey)
 	}
 	if found.Format != recordFormat {
 		return index{}, fmt.Errorf("it has the format %d, and this program reads %d", found.Format, recordFormat)
