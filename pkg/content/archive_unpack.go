@@ -151,7 +151,7 @@ func onlyZeros(rest io.Reader) error {
 		n, err := rest.Read(block)
 		for _, each := range block[:n] {
 			if each != 0 {
-				return refuse("there is more behind its end")
+				return refuse("data follows its end")
 			}
 		}
 		if errors.Is(err, io.EOF) {

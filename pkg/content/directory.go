@@ -126,7 +126,7 @@ func (r *folderReader) visit(path string, entry fs.DirEntry) error {
 	info, err := r.root.Stat(path)
 	switch {
 	case err != nil && entry.Type()&fs.ModeSymlink != 0:
-		return refuse("%s is a link that leads nowhere or out of the folder: replace it by its target", Quote(path))
+		return refuse("%s is a link that is broken or leads out of the folder: replace it by its target", Quote(path))
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", Quote(path), err)
 	case !info.Mode().IsRegular() && entry.Type()&fs.ModeSymlink != 0:

@@ -146,7 +146,7 @@ func (h *HelmRepositorySource) address() (*url.URL, error) {
 		return nil, err
 	}
 	if h.Chart == "" || strings.ContainsAny(h.Chart, "/\\ ") {
-		return nil, sourceInvalid("%s: chart name %s is none: give the name that the repository's index lists",
+		return nil, sourceInvalid("%s: chart name %s is not valid: give the name that the repository's index lists",
 			DisplayURL(address), Quote(h.Chart))
 	}
 	return address, nil

@@ -104,7 +104,7 @@ func parseDocument(data []byte) (document, error) {
 	isIndex := found.MediaType == ocispec.MediaTypeImageIndex || found.MediaType == mediaTypeDockerList
 	switch {
 	case found.SchemaVersion != schemaVersion:
-		return document{}, invalid("it has schema version %d, and only %d is read: push the image again with a tool of today",
+		return document{}, invalid("it has schema version %d, and only %d is read: push the image again with a current tool",
 			found.SchemaVersion, schemaVersion)
 	case found.MediaType != "" && !slices.Contains(manifestTypes, found.MediaType):
 		return document{}, invalid("it has media type %s, which is neither manifest nor index", Quote(found.MediaType))

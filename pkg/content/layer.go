@@ -75,7 +75,7 @@ func (l *layer) rewind() error {
 	}
 	unpacked, err := gzip.NewReader(buffered)
 	if err != nil {
-		return invalid("it begins like gzip and is none: %w", err)
+		return invalid("it begins like gzip, but is not valid gzip: %w", err)
 	}
 	l.reader = &capped{
 		source: unpacked, most: l.limits.Unpacked, before: l.before, mostByRatio: max(ratioFloor, l.size*l.limits.Ratio),

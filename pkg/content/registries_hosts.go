@@ -101,7 +101,7 @@ func parseMirror(mirror string) (host, prefix string, err error) {
 	}
 	if hasPath {
 		if err := checkRepository(prefix); err != nil {
-			return "", "", fmt.Errorf("mirror %s: its path is none that a registry can have", Quote(mirror))
+			return "", "", fmt.Errorf("mirror %s: no registry can have its path", Quote(mirror))
 		}
 	}
 	return host, prefix, nil

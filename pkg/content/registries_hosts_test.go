@@ -156,8 +156,8 @@ func TestHostPolicyValidate(t *testing.T) {
 		"a mirror with a scheme":         {HostPolicy{Mirrors: []string{"https://a"}}, "without a scheme"},
 		"a mirror with a login":          {HostPolicy{Mirrors: []string{"me:x@a"}}, "is no port"},
 		"a mirror that is nothing":       {HostPolicy{Mirrors: []string{""}}, "is no host name"},
-		"a mirror with a path that ends": {HostPolicy{Mirrors: []string{"a/b/"}}, "none that a registry can have"},
-		"a mirror with a path that goes": {HostPolicy{Mirrors: []string{"a/../b"}}, "none that a registry can have"},
+		"a mirror with a path that ends": {HostPolicy{Mirrors: []string{"a/b/"}}, "no registry can have its path"},
+		"a mirror with a path that goes": {HostPolicy{Mirrors: []string{"a/../b"}}, "no registry can have its path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := test.policy.Validate()

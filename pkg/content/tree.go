@@ -90,7 +90,7 @@ func CleanPath(name string) (string, error) {
 	case len(name) > maxPath:
 		return "", refuse("entry name %s is longer than %d bytes", Quote(name), maxPath)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "", refuse("entry name %s has characters that no name has", Quote(name))
+		return "", refuse("entry name %s has characters that no name may have", Quote(name))
 	}
 	if err := checkName(name); err != nil {
 		return "", err

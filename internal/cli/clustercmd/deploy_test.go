@@ -127,7 +127,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		"a level that there is not":          {console.CodeUsage, "use one of off, audit, enforce", "deploy --signatures maybe"},
 		"a trusted key without a level":      {console.CodeUsage, "without --signatures", "deploy --trust key.pem"},
 		"a key that is not there":            {console.CodeNotFound, "--trust: open", "deploy --signatures warn --trust no-such-file"},
-		"a name that leads elsewhere":        {console.CodeUsage, "is no name for a sandbox", "provision local ../x"},
+		"a name that leads elsewhere":        {console.CodeUsage, "is not a valid sandbox name", "provision local ../x"},
 		"delete without a name":              {console.CodeUsage, "NAME is missing", "provision delete"},
 		"an argument too many":               {console.CodeUsage, "takes no argument \"b\"", "provision local a b"},
 		"an unknown verb":                    {console.CodeUsage, "there is no command", "provision cloud"},

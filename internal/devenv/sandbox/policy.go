@@ -49,7 +49,7 @@ func (p Policy) Check() error {
 		return fmt.Errorf("signatures %q: use one of %s", p.Level, strings.Join(Levels, ", "))
 	}
 	if _, err := regexp.Compile(p.Components); err != nil {
-		return fmt.Errorf("components %q is no regular expression: %w", p.Components, err)
+		return fmt.Errorf("components %q is not a regular expression: %w", p.Components, err)
 	}
 	if p.asks() && len(p.Trust) == 0 {
 		return fmt.Errorf("signatures %s, and no key is trusted: name a public key or a certificate", p.Level)

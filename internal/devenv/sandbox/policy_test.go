@@ -67,7 +67,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 	}{
 		"a level that there is not":         {Policy{Level: "maybe"}, "use one of off, audit, enforce"},
 		"no key is trusted":                 {Policy{Level: "enforce"}, "no key is trusted"},
-		"a pattern that is none":            {Policy{Components: "("}, "is no regular expression"},
+		"a pattern that is none":            {Policy{Components: "("}, "is not a regular expression"},
 		"a private key, which is not shown": {Policy{Level: "warn", Trust: [][]byte{private}}, `holds a "PRIVATE KEY"`},
 		"something that is not a key":       {Policy{Level: "warn", Trust: [][]byte{[]byte("hello")}}, "is not in PEM"},
 	} {

@@ -110,7 +110,7 @@ var namePattern = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$`)
 // CheckName refuses an invalid name of a sandbox.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
-		return fmt.Errorf("%q is no name for a sandbox: use at most 32 lower-case letters, digits and hyphens, a letter first", name)
+		return fmt.Errorf("%q is not a valid sandbox name: use at most 32 lower-case letters, digits and hyphens, a letter first", name)
 	}
 	return nil
 }

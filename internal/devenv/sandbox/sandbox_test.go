@@ -158,7 +158,7 @@ func TestSandbox_WhatIsRefusedBeforeAnythingIsMade(t *testing.T) {
 		options sandbox.Options
 		want    string
 	}{
-		"a name that leads elsewhere": {sandbox.Options{Root: root, Name: "../other", Runtimes: 1}, "is no name for a sandbox"},
+		"a name that leads elsewhere": {sandbox.Options{Root: root, Name: "../other", Runtimes: 1}, "is not a valid sandbox name"},
 		"no runtime":                  {sandbox.Options{Root: root, Name: "local"}, "0 runtimes"},
 		"too many runtimes":           {sandbox.Options{Root: root, Name: "local", Runtimes: 99}, "99 runtimes"},
 	} {

@@ -142,7 +142,7 @@ func follow(told io.Reader, report Report) error {
 	for lines.Scan() {
 		var m message
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			return fmt.Errorf("the supervisor says what is no message: %w", err)
+			return fmt.Errorf("the supervisor sent something that is not a message: %w", err)
 		}
 		switch {
 		case m.Done:

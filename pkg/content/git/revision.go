@@ -112,7 +112,7 @@ func (g *Source) parseName() (kind, name string, err error) {
 	case kindCommit:
 		name = strings.ToLower(name)
 		if len(name) != hashLen || !plumbing.IsHash(name) || plumbing.NewHash(name).IsZero() {
-			return "", "", sourceInvalid("commit %s is none: give all %d hex digits", content.Quote(name), hashLen)
+			return "", "", sourceInvalid("commit %s is not valid: give all %d hex digits", content.Quote(name), hashLen)
 		}
 		return kind, name, nil
 	default:
