@@ -43,7 +43,7 @@ func (l *linter) stateContract(d *definition, version *apiextensionsv1.CustomRes
 		note(path, "has a status.state that is not a string", "make it a string")
 	case len(state.Enum) > 0:
 		if missing, unknown := compare(state.Enum); len(missing)+len(unknown) > 0 {
-			note(path, "has a status.state that allows other values: "+differences(missing, unknown), "allow "+strings.Join(states, ", "))
+			note(path, "has a status.state with different values: "+differences(missing, unknown), "allow "+strings.Join(states, ", "))
 		}
 	}
 }
