@@ -133,7 +133,7 @@ function Policy({ managed, name }: { managed: boolean; name: string }) {
     <Notice>
       <p>
         {managed
-          ? `${name} is taken out of the Kyma; then the lifecycle manager deletes its objects, and at last its operator.`
+          ? `${name} is removed from the Kyma; then the lifecycle manager deletes its objects, and its operator last.`
           : `The objects that were installed with ${name} are deleted, its operator last, so that it can clean up after itself.`}
       </p>
       <p>What people made with it is never deleted by accident: as long as such objects exist, the module stays.</p>
