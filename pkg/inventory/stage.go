@@ -22,8 +22,15 @@ type Batch struct {
 
 // AddsContent reports whether a batch does more than restore what existed already.
 func (t Batch) AddsContent() bool {
-	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Why == WhyNew || s.Why == WhyChanged })
+	return slices.ContainsFunc(t.Steps, addsContent)
 }
+
+// Restoring returns the steps that restore what existed already.
+func (t Batch) Restoring() []Step {
+	return slices.DeleteFunc(slices.Clone(t.Steps), addsContent)
+}
+
+func addsContent(step Step) bool { return step.Why == WhyNew || step.Why == WhyChanged }
 
 // Batches divides steps into batches to apply one after another: stage by stage, and in each by the phases of the kinds.
 func Batches(steps []Step, at func(ID) Stage) []Batch {

@@ -40,8 +40,12 @@ func TestTurns(t *testing.T) {
 
 func TestBrings(t *testing.T) {
 	for why, want := range map[Why]bool{WhyNew: true, WhyChanged: true, WhyMissing: false, WhyDrifted: false, WhyReplaced: false} {
-		if got := (Batch{Steps: []Step{{Why: WhyDrifted}, {Why: why}}}).AddsContent(); got != want {
+		batch := Batch{Steps: []Step{{Why: WhyDrifted}, {Why: why}}}
+		if got := batch.AddsContent(); got != want {
 			t.Errorf("%s: got %v", why, got)
+		}
+		if restoring := len(batch.Restoring()); (restoring == 1) != want {
+			t.Errorf("%s: %d steps restore", why, restoring)
 		}
 	}
 }

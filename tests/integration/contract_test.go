@@ -125,7 +125,6 @@ var _ = Describe("An installation", func() {
 				name string
 			)
 			BeforeEach(func() {
-				env.FaultFree()
 				by, name = newAdapter(), testkit.Unique("contract")
 			})
 			declare := func(wanted declaration) {

@@ -20,10 +20,10 @@ type Writer[W any] interface {
 
 // ApplyBatches applies batches one after the other:
 //
-//  1. A batch that adds content waits until everything of the earlier parts is ready. One that only restores what was there does not: what
-//     runs is repaired meanwhile.
-//  2. Later parts count on what failed, so a failure in a part, or failedIn, keeps batches of later parts from adding content. The other
-//     batches of the part are applied: one object that fails stops no other.
+//  1. What adds content waits until everything of the earlier parts is ready. What only restores what was there does not: what runs is
+//     repaired meanwhile.
+//  2. Later parts count on what failed, so a failure in a part, or failedIn, keeps later parts from adding content. The other batches of the
+//     part are applied: one object that fails stops no other.
 //  3. A cluster that does not answer, or refuses the credentials, ends it.
 //  4. What follows definitions needs them: while one is not established, it ends.
 //
@@ -33,12 +33,15 @@ func ApplyBatches[W any](
 ) (failed []apply.Outcome, held *W, err error) {
 	for _, batch := range batches {
 		if batch.AddsContent() {
-			if batch.Part > failedIn || held != nil {
-				continue
+			if held == nil && batch.Part <= failedIn {
+				held = writer.AwaitEarlierParts(batch.Part)
 			}
-			if held = writer.AwaitEarlierParts(batch.Part); held != nil {
-				continue
+			if held != nil || batch.Part > failedIn {
+				batch.Steps = batch.Restoring()
 			}
+		}
+		if len(batch.Steps) == 0 {
+			continue
 		}
 		outcomes, err := writer.Write(ctx, batch.Steps)
 		if err != nil {

@@ -156,6 +156,60 @@ func TestApplyBatches_AnErrorOfTheWriterEndsIt(t *testing.T) {
 	}
 }
 
+// stepWriter records the objects that are written. The parts from unready on must wait.
+type stepWriter struct {
+	unready int
+	written map[inventory.ID]bool
+}
+
+func (s *stepWriter) Write(_ context.Context, steps []inventory.Step) (outcomes []apply.Outcome, _ error) {
+	for _, step := range steps {
+		s.written[step.Entry.ID] = true
+		outcomes = append(outcomes, apply.Outcome{ID: step.Entry.ID, Action: apply.Created})
+	}
+	return outcomes, nil
+}
+
+func (s *stepWriter) AwaitEarlierParts(part int) *waits {
+	if part < s.unready {
+		return nil
+	}
+	said := waits("waits")
+	return &said
+}
+
+func (s *stepWriter) AwaitDefinitions(context.Context, []inventory.Step) *waits { return nil }
+
+// TestApplyBatches_RestoresBesideWhatWaits: whatever a batch has beside it, an object that only needs to be restored is written, and one that
+// adds content is written exactly when its part may begin.
+func TestApplyBatches_RestoresBesideWhatWaits(t *testing.T) {
+	whys := []inventory.Why{isNew, drift, inventory.WhyMissing, inventory.WhyChanged, inventory.WhyReplaced}
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		var all []inventory.Batch
+		for part := range 3 {
+			batch := inventory.Batch{Stage: inventory.Stage{Part: part}}
+			for i := range 1 + random.IntN(4) {
+				id := inventory.ID{Kind: "ConfigMap", Namespace: fmt.Sprint(part), Name: fmt.Sprint(i)}
+				batch.Steps = append(batch.Steps, inventory.Step{Why: whys[random.IntN(len(whys))], Entry: inventory.Entry{ID: id}})
+			}
+			all = append(all, batch)
+		}
+		w, failedIn := &stepWriter{unready: random.IntN(4), written: map[inventory.ID]bool{}}, random.IntN(4)
+		if _, _, err := engine.ApplyBatches(t.Context(), all, failedIn, w); err != nil {
+			t.Fatal(err)
+		}
+		for _, batch := range all {
+			for _, step := range batch.Steps {
+				adds := step.Why == isNew || step.Why == inventory.WhyChanged
+				if want := !adds || batch.Part < w.unready && batch.Part <= failedIn; w.written[step.Entry.ID] != want {
+					t.Fatalf("seed %d: %s of part %d (%s) was written: %t", seed, step.Entry.ID, batch.Part, step.Why, !want)
+				}
+			}
+		}
+	}
+}
+
 // TestApplyBatches_Laws explores random plans on random clusters.
 func TestApplyBatches_Laws(t *testing.T) {
 	classes := []apply.Class{"", "", "", "", apply.ClassRefused, apply.ClassForbidden, apply.ClassUnreachable}
