@@ -33,8 +33,8 @@ const (
 	maxIndex = 1 << 20
 )
 
-// record is what is installed, in Secrets, an engine.RecordStore. One Secret, the index, holds it. What is too much for it stands in shards,
-// which are immutable and named by their content. Every write of the index is bound to the version that was read.
+// record is what is installed, in Secrets, an engine.RecordStore. One Secret, the index, holds it. What is too much for it stands in
+// shards, which are immutable and named by their content. Every write of the index is bound to the version that was read.
 type record struct {
 	secrets corev1client.SecretInterface
 	name    string // of the index

@@ -22,8 +22,8 @@ type Writer[W any] interface {
 //
 //  1. What adds content waits until everything of the earlier parts is ready. What only restores what was there does not: what runs is
 //     repaired meanwhile.
-//  2. Later parts count on what failed, so a failure in a part, or failedIn, keeps later parts from adding content. The other batches of the
-//     part are applied: one object that fails stops no other.
+//  2. Later parts count on what failed, so a failure in a part, or failedIn, keeps later parts from adding content. The other batches of
+//     the part are applied: one object that fails stops no other.
 //  3. A cluster that does not answer, or refuses the credentials, ends it.
 //  4. What follows definitions needs them: while one is not established, it ends.
 //

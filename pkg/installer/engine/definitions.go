@@ -15,9 +15,9 @@ import (
 // definitionPoll is the pause after which a definition is looked at again. It usually takes some tens of milliseconds.
 const definitionPoll = 25 * time.Millisecond
 
-// CheckDefinitions returns what the changes of CustomResourceDefinitions break, all of them at once, without the rules of pkg/crdsafety that
-// are allowed by name. A definition that is only restored is not compared, and one that is left to a sibling is not changed. Errors are
-// *apply.Error.
+// CheckDefinitions returns what the changes of CustomResourceDefinitions break, all of them at once, without the rules of pkg/crdsafety
+// that are allowed by name. A definition that is only restored is not compared, and one that is left to a sibling is not changed. Errors
+// are *apply.Error.
 func CheckDefinitions(
 	ctx context.Context, cluster *apply.Cluster, steps []inventory.Step, allowed []string, options apply.Options,
 ) ([]crdsafety.Finding, error) {

@@ -25,12 +25,12 @@ type RecordStore interface {
 	WriteIndex(ctx context.Context, inline []inventory.Entry, shards []string) error
 }
 
-// SaveRecord stores entries, and returns the shards that the index names now; named are those that it named before, which it returns with an
-// error.
+// SaveRecord stores entries, and returns the shards that the index names now; named are those that it named before, which it returns with
+// an error.
 //
-// New shards are created before the index names them, and old ones are deleted after it no longer does. So whichever call is the last before
-// a crash, every shard that the index names is there, and a superfluous shard is the worst that is left. What was created in vain is
-// deleted, unless it is unknown whether the index was stored.
+// New shards are created before the index names them, and old ones are deleted after it no longer does. So whichever call is the last
+// before a crash, every shard that the index names is there, and a superfluous shard is the worst that is left. What was created in vain
+// is deleted, unless it is unknown whether the index was stored.
 func SaveRecord(ctx context.Context, entries []inventory.Entry, named []string, store RecordStore) ([]string, error) {
 	inline, shards := inventory.Split(entries)
 	names, created, err := createShards(ctx, shards, named, store)

@@ -28,8 +28,8 @@ func (r *Reconciler) prune(ctx context.Context, w *scope, entries []inventory.En
 	return nil // the deletion event of what finalizers hold brings us back
 }
 
-// remover returns what deletes one wave, and reports and records it. passUsed means that definitions in use are passed by, which is reported
-// as an event.
+// remover returns what deletes one wave, and reports and records it. passUsed means that definitions in use are passed by, which an event
+// tells.
 func (r *Reconciler) remover(w *scope, options apply.Options, passUsed bool) engine.Remover {
 	return func(ctx context.Context, wave []inventory.Entry, again bool) engine.Remains {
 		var live func(inventory.ID) inventory.Live

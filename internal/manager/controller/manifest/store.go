@@ -19,8 +19,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// shardKey is the key of the entries in the Secrets that hold what of the inventory does not fit into status.synced. They are named by their
-// content, and never change. See engine.SaveRecord.
+// shardKey is the key of the entries in the Secrets that hold what of the inventory does not fit into status.synced. They are named by
+// their content, and never change. See engine.SaveRecord.
 const shardKey = "entries.json.gz"
 
 // shardCache keeps the entries of shards, so that a reconcile without a change reads none.
