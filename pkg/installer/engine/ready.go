@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -96,11 +97,12 @@ func (p *Probe) unmet(id inventory.ID, observer Observer) string {
 // not meet a probe. The number of parts as the part returns what everything waits for. None means that the part may begin.
 func (a *Arrangement) AwaitEarlierParts(part int, probes []Probe, observer Observer) []Unready {
 	var earlier []inventory.ID
-	for _, object := range a.Sorted(a.Objects) {
+	for _, object := range a.Objects {
 		if id := inventory.IDOf(object); a.at[id].Part < part {
 			earlier = append(earlier, id)
 		}
 	}
+	slices.SortStableFunc(earlier, func(x, y inventory.ID) int { return inventory.CompareStaged(x, y, a.Stage) })
 	if unready := FindUnready(earlier, observer); len(unready) > 0 {
 		return unready
 	}
