@@ -22,6 +22,14 @@ const (
 	ConditionInstallation = "Installation"
 	// ConditionModuleCR of a Manifest: the default custom resource was created.
 	ConditionModuleCR = "ModuleCR"
+	// ConditionArmed of a ModuleRollout: its release is marked, so that every Kyma knows of it.
+	ConditionArmed = "Armed"
+	// ConditionProgressing of a ModuleRollout: a wave gets the target, or soaks. Its message says how far all channels are.
+	ConditionProgressing = "Progressing"
+	// ConditionHalted of a ModuleRollout: too many Kymas failed with a target.
+	ConditionHalted = "Halted"
+	// ConditionCompleted of a ModuleRollout: every Kyma may have what the channels name.
+	ConditionCompleted = "Completed"
 	// ConditionSigned of a Manifest: a signature that the policy trusts covers all that it installs. Of a Kyma: that holds for each of its
 	// modules. There is none where no policy asks for it.
 	ConditionSigned = "Signed"
@@ -144,6 +152,16 @@ const (
 	ReasonSignatureUntrusted = "SignatureUntrusted"
 	// ReasonSignatureRevoked: the key that made the signature is revoked, or that of an authority of its certificate.
 	ReasonSignatureRevoked = "SignatureRevoked"
+	// ReasonWaitingForRollout: the version waits until a ModuleRollout lets this Kyma have it.
+	ReasonWaitingForRollout = "WaitingForRollout"
+	// ReasonRolloutAborted: the module has a version that its channel no longer offers, since the rollout of it was aborted.
+	ReasonRolloutAborted = "RolloutAborted"
+	// ReasonRolledBack: the version that the channel offers failed here or was gone back from; the version before is installed.
+	ReasonRolledBack = "RolledBack"
+	// ReasonRollbackUnavailable: there is no earlier version that the module could go back to.
+	ReasonRollbackUnavailable = "RollbackUnavailable"
+	// ReasonRollbackUnsafe: the earlier version cannot take over from this one, so that this one stays.
+	ReasonRollbackUnsafe = "RollbackUnsafe"
 	// ReasonModuleCRNotReady: the module's own CR reports another state than Ready.
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )
@@ -256,4 +274,44 @@ const (
 	ReasonInventoryUnreadable = "InventoryUnreadable"
 	// ReasonInternal: something unforeseen; the operator's log has more.
 	ReasonInternal = "Internal"
+)
+
+// Reasons that a ModuleRollout gives. docs/spec/modulerollout.md has the remedy for each.
+const (
+	// ReasonArmed: the release is marked.
+	ReasonArmed = "Armed"
+	// ReasonReleaseUnmarked: the release is not marked yet.
+	ReasonReleaseUnmarked = "ReleaseUnmarked"
+	// ReasonWaveUpdating: Kymas of the current wave are upgrading or about to.
+	ReasonWaveUpdating = "WaveUpdating"
+	// ReasonWaveSoaking: the wave is ready and is observed.
+	ReasonWaveSoaking = "WaveSoaking"
+	// ReasonWaveEmpty: the wave has no Kyma that can become ready.
+	ReasonWaveEmpty = "WaveEmpty"
+	// ReasonWaveApproval: the wave waits for approval.
+	ReasonWaveApproval = "WaveApproval"
+	// ReasonPaused: spec.paused stops admissions.
+	ReasonPaused = "Paused"
+	// ReasonFromMissing: the version before cannot be installed any more, so that first installations wait.
+	ReasonFromMissing = "FromMissing"
+	// ReasonTooManyFailed: more Kymas failed than the wave allows.
+	ReasonTooManyFailed = "TooManyFailed"
+	// ReasonNoneFailed: no wave has more failures than it allows.
+	ReasonNoneFailed = "NoneFailed"
+	// ReasonRollingBack: those that have the target go back.
+	ReasonRollingBack = "RollingBack"
+	// ReasonAborted: a person ended the rollout, or the channel was set back.
+	ReasonAborted = "Aborted"
+	// ReasonCompleted: every Kyma may have the target.
+	ReasonCompleted = "Completed"
+	// ReasonUnderway: a rollout is not through yet.
+	ReasonUnderway = "Underway"
+	// ReasonSpecInvalid: the plan cannot be carried out; the message says why.
+	ReasonSpecInvalid = "SpecInvalid"
+	// ReasonProgressDeadlineExceeded: a Kyma was not ready within progressDeadline.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonRuntimeLost: the runtime of a Kyma stopped answering after its upgrade began.
+	ReasonRuntimeLost = "RuntimeLost"
+	// ReasonUnreadyInSoak: a Kyma that was ready with the target has not been ready for five minutes.
+	ReasonUnreadyInSoak = "UnreadyInSoak"
 )

@@ -105,7 +105,41 @@ type Module struct {
 	// +listType=set
 	// +optional
 	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
+
+	// OnFailedUpgrade says what happens when an upgrade of this module is not ready within its progressDeadline: None, which is the default,
+	// leaves it; Rollback installs the version before, if its author or a person vouches for that way. It counts where it is set: in the hub's
+	// Kyma, otherwise in the runtime's.
+	// +optional
+	OnFailedUpgrade FailedUpgradeAction `json:"onFailedUpgrade,omitempty"`
+
+	// ProgressDeadline is how long an upgrade of this module may take before onFailedUpgrade applies; default 30m.
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s')",message="progressDeadline must be at least 10s"
+	// +optional
+	ProgressDeadline *metav1.Duration `json:"progressDeadline,omitempty"`
+
+	// Avoid is a version that a person went back from: "<version>@<digest>". While the module's channel or version leads to it, the last version
+	// that succeeded before is installed.
+	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z.+-]+@sha256:[0-9a-f]{64})?$`
+	// +kubebuilder:validation:MaxLength=160
+	// +optional
+	Avoid string `json:"avoid,omitempty"`
+
+	// Retry is the number of a revision that went back by itself: the version that it and earlier ones had is tried once more.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Retry int64 `json:"retry,omitempty"`
 }
+
+// FailedUpgradeAction says what happens when an upgrade fails.
+// +kubebuilder:validation:Enum=None;Rollback
+type FailedUpgradeAction string
+
+const (
+	// FailedUpgradeNone leaves the new version, for a person to look at.
+	FailedUpgradeNone FailedUpgradeAction = "None"
+	// FailedUpgradeRollback installs the version before.
+	FailedUpgradeRollback FailedUpgradeAction = "Rollback"
+)
 
 // KymaStatus is the observed state of a Kyma.
 type KymaStatus struct {
@@ -221,6 +255,14 @@ type ModuleStatus struct {
 	// InstalledVersion is the version that was last brought up completely, where Version is another one.
 	// +optional
 	InstalledVersion string `json:"installedVersion,omitempty"`
+
+	// Offered is the version that the module waits for, while a rollout does not let it have that one yet.
+	// +optional
+	Offered string `json:"offered,omitempty"`
+
+	// Avoid is the version that the module went back from by itself, "<version>@<digest>": it is not tried again.
+	// +optional
+	Avoid string `json:"avoid,omitempty"`
 
 	// Message says why the module is not ready and what a user can do.
 	// +optional

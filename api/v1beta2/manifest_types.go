@@ -231,6 +231,13 @@ type ManifestStatus struct {
 	// +optional
 	InstalledVersion string `json:"installedVersion,omitempty"`
 
+	// Revisions are the last three things that the Manifest was asked to install, newest last, and the last one that failed.
+	// +kubebuilder:validation:MaxItems=4
+	// +listType=map
+	// +listMapKey=number
+	// +optional
+	Revisions []Revision `json:"revisions,omitempty"`
+
 	// Resolved tells which content each source was resolved to.
 	// +listType=map
 	// +listMapKey=name

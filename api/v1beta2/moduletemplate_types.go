@@ -92,6 +92,11 @@ type ModuleTemplateSpec struct {
 	// +optional
 	RequiresDowntime bool `json:"requiresDowntime,omitempty"`
 
+	// RollbackTo is a range of versions, such as ">=1.2.0 <2": the module's author vouches that each of them can take over from this one.
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	RollbackTo string `json:"rollbackTo,omitempty"`
+
 	// Readiness says what must be ready before the module counts as ready.
 	// +kubebuilder:default=Workloads
 	// +optional

@@ -66,6 +66,9 @@ const (
 	// AnnotationLoginHosts on a Secret of type kubernetes.io/basic-auth or kubernetes.io/ssh-auth names the hosts that its login is for:
 	// host[:port], with commas between them.
 	AnnotationLoginHosts = OperatorPrefix + "hosts"
+	// AnnotationRollout on a ModuleReleaseMeta says that the ModuleRollout of its name decides who gets what its channels name: its value is
+	// the UID of that ModuleRollout. While that one is not known, no Kyma gets another version.
+	AnnotationRollout = OperatorPrefix + "rollout"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.
@@ -85,6 +88,8 @@ const (
 	FinalizerModuleCR = "resource.kyma-project.io/finalizer"
 	// FinalizerMandatoryModule holds the ModuleReleaseMeta of a mandatory module until its Manifests are gone.
 	FinalizerMandatoryModule = OperatorPrefix + "mandatory-module"
+	// FinalizerRollout holds a ModuleRollout until no channel names a version that it has not let everyone have.
+	FinalizerRollout = OperatorPrefix + "rollout"
 	// FinalizerPurge was set by upstream before 1.21 and is only removed here.
 	FinalizerPurge = OperatorPrefix + "purge-finalizer"
 	// FinalizerWatcher was set by upstream for its watcher and is only removed here.

@@ -23,6 +23,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModuleTemplate{}, &ModuleTemplateList{},
 		&ModuleReleaseMeta{}, &ModuleReleaseMetaList{},
 		&Manifest{}, &ManifestList{},
+		&ModuleRollout{}, &ModuleRolloutList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -1,0 +1,52 @@
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Revision is one thing that a Manifest was asked to install: what it was, when, and how it ended. It refers to content and copies none.
+type Revision struct {
+	// Number counts revisions of the Manifest from 1.
+	Number int64 `json:"number"`
+
+	// Version of the module.
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// Digest of the content: "sha256:" and 64 hex digits, over the digests of all that is installed.
+	Digest string `json:"digest"`
+
+	// Template is a hash of what the ModuleTemplate adds to the content, 16 hex digits.
+	// +optional
+	Template string `json:"template,omitempty"`
+
+	// At is when the revision began.
+	At metav1.Time `json:"at"`
+
+	// Before is the state of the Manifest when the revision began; empty for the first.
+	// +optional
+	Before State `json:"before,omitempty"`
+
+	// Outcome is empty until it is known.
+	// +optional
+	Outcome RevisionOutcome `json:"outcome,omitempty"`
+
+	// Reason of the outcome in one word; empty for Succeeded.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+}
+
+// RevisionOutcome is how a revision ended.
+// +kubebuilder:validation:Enum=Succeeded;Failed;Superseded;RolledBack
+type RevisionOutcome string
+
+const (
+	// RevisionSucceeded: everything was ready.
+	RevisionSucceeded RevisionOutcome = "Succeeded"
+	// RevisionFailed: it was not ready when the next one began, which is no way back, and its objects reported a failure.
+	RevisionFailed RevisionOutcome = "Failed"
+	// RevisionSuperseded: the next one began before it was known.
+	RevisionSuperseded RevisionOutcome = "Superseded"
+	// RevisionRolledBack: an earlier version was installed in its place.
+	RevisionRolledBack RevisionOutcome = "RolledBack"
+)

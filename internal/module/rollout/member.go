@@ -1,0 +1,68 @@
+package rollout
+
+import (
+	"time"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// PrefixLength is how much of a UID names a Kyma in a status: 48 bits.
+const PrefixLength = 13
+
+// Others is the name of the wave of Kymas that no wave selects.
+const Others = "others"
+
+// UnreadyInSoak is how long a Kyma must have been unready without a break, in a soak, to count as failed.
+const UnreadyInSoak = 5 * time.Minute
+
+// Member is a Kyma that has the module from the channel, as it was seen.
+type Member struct {
+	// UID and Name of the Kyma, and its labels.
+	UID, Name string
+	Labels    map[string]string
+	// Begun is true once its Manifest asks for the target, or what runs is the target; At is when that was, zero when it was long ago.
+	Begun bool
+	At    time.Time
+	// Ready is true while the target is installed and ready. UnreadySince is since when a Kyma that was ready with the target is not any more,
+	// zero when it never was or is.
+	Ready        bool
+	UnreadySince time.Time
+	// BrokenBefore is true when the module was not ready before the target began.
+	BrokenBefore bool
+	// RolledBack is true when it had the target and went back by itself; Back when what runs or is asked for is lower than the target and the
+	// target had begun.
+	RolledBack, Back bool
+	// LostSince is since when its runtime does not answer, zero when it does.
+	LostSince time.Time
+	// Held says what else keeps it from beginning: "window", "consent", "deletion", "suspended", "refused"; empty when nothing does.
+	Held string
+	// State, Reason and Message of the module, for people.
+	State           v1beta2.State
+	Reason, Message string
+}
+
+// Facts is all that a step is decided by.
+type Facts struct {
+	// Offered is what the channel names now.
+	Offered v1beta2.RolloutVersion
+	// Members are all Kymas that follow the channel, in any order.
+	Members []Member
+	// Armed is true once the release is marked: nothing is admitted before.
+	Armed bool
+	// FromMissing says why the version before cannot be installed, empty when it can.
+	FromMissing string
+	// Now is the time.
+	Now time.Time
+}
+
+// Step is what follows from the facts.
+type Step struct {
+	// Channel is the channel's status from now on.
+	Channel v1beta2.RolloutChannel
+	// Admitted and TakenBack are the Kymas added to underway and to back by this step, by name: they must be woken. All is true when every Kyma
+	// of the channel must be: a wave that is open for all has begun, or the rollout completed.
+	Admitted, TakenBack []string
+	All                 bool
+	// Wake is when to look again without an event; zero: never.
+	Wake time.Time
+}
