@@ -22,7 +22,8 @@ import (
 func told(m *v1beta2.Manifest) string {
 	lines := make([]string, 0, len(m.Status.Revisions))
 	for _, r := range m.Status.Revisions {
-		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%d %s %s->%s %s", r.Number, r.Version, r.Before, r.Outcome, r.Reason)), " "))
+		line := fmt.Sprintf("%d %s %s->%s %s", r.Number, r.Version, r.Before, r.Outcome, r.Reason)
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
 	return strings.Join(lines, ", ")
 }
@@ -149,7 +150,9 @@ func installedBefore(t *testing.T, state v1beta2.State) (r *Reconciler, manifest
 	r = newReconciler(t, manifest)
 	hub, _ := r.Client.(client.WithWatch)
 	r.Client = interceptor.NewClient(hub, interceptor.Funcs{
-		SubResourceUpdate: func(ctx context.Context, c client.Client, _ string, o client.Object, options ...client.SubResourceUpdateOption) error {
+		SubResourceUpdate: func(
+			ctx context.Context, c client.Client, _ string, o client.Object, options ...client.SubResourceUpdateOption,
+		) error {
 			*writes++
 			return c.Status().Update(ctx, o, options...)
 		},
