@@ -53,13 +53,13 @@ func Histories(in Inputs, modules []Module, name string) []History {
 			continue
 		}
 		known := r.named[*m.Manifest].Status.Revisions
-		all = append(all, History{Name: m.Name, Kyma: m.Kyma, Manifest: *m.Manifest, Revisions: entriesOf(known, r.asked(m))})
+		all = append(all, History{Name: m.Name, Kyma: m.Kyma, Manifest: *m.Manifest, Revisions: entriesOf(known, r.entryOf(m))})
 	}
 	return all
 }
 
-// asked returns the entry of a module in its Kyma; an empty one where it has none.
-func (r *reader) asked(m *Module) v1beta2.Module {
+// entryOf returns the entry of a module in its Kyma; an empty one where it has none.
+func (r *reader) entryOf(m *Module) v1beta2.Module {
 	for i := range r.Kymas {
 		if (Key{r.Kymas[i].Namespace, r.Kymas[i].Name}).String() != m.Kyma {
 			continue
