@@ -51,7 +51,9 @@ func (r *Rollouts) ObserveRollout(rollout *v1beta2.ModuleRollout) {
 }
 
 // RolloutHalted counts a rollout that halted.
-func (r *Rollouts) RolloutHalted(module, channel string) { r.halted.WithLabelValues(module, channel).Inc() }
+func (r *Rollouts) RolloutHalted(module, channel string) {
+	r.halted.WithLabelValues(module, channel).Inc()
+}
 
 // ForgetRollout removes what is published of a rollout that is gone, or that another replica carries out.
 func (r *Rollouts) ForgetRollout(namespace, name string) {
