@@ -16,7 +16,9 @@ import (
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 // ago returns a time before noon, as the API has it.
-func ago(minutes int) metav1.Time { return metav1.NewTime(noon.Add(-time.Duration(minutes) * time.Minute)) }
+func ago(minutes int) metav1.Time {
+	return metav1.NewTime(noon.Add(-time.Duration(minutes) * time.Minute))
+}
 
 // scene is a Kyma with a Manifest that asks for a version and reports a state, and whatever a case changes.
 func scene(version string, state v1beta2.State, change func(*candidate)) candidate {
@@ -167,9 +169,11 @@ func TestNewRecord(t *testing.T) {
 			want: rollout.Member{Begun: true},
 		},
 		{
-			name:  "a runtime that does not answer is lost since then",
-			scene: scene("1.0.0", v1beta2.StateError, func(c *candidate) { c.manifest.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnreachable, ago(7)) }),
-			want:  rollout.Member{BrokenBefore: true, LostSince: ago(7).Time},
+			name: "a runtime that does not answer is lost since then",
+			scene: scene("1.0.0", v1beta2.StateError, func(c *candidate) {
+				c.manifest.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnreachable, ago(7))
+			}),
+			want: rollout.Member{BrokenBefore: true, LostSince: ago(7).Time},
 		},
 		{
 			name: "the later of the two who tell counts, as each may have been unready before",
