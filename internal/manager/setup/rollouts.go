@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,23 +21,31 @@ import (
 // rolloutWorkers is the number of rollouts that are counted at once.
 const rolloutWorkers = 2
 
-// findRollouts finds out with one read whether this manager can carry out ModuleRollouts. The hub may lack their definition, or the manager
-// the rights: it starts without them, and a release that is marked for a rollout gives no Kyma another version.
-func (a *assembly) findRollouts(ctx context.Context) error {
-	err := a.mgr.GetAPIReader().List(ctx, &v1beta2.ModuleRolloutList{}, client.InNamespace(a.config.Namespace), client.Limit(1))
+// lookForRollouts finds out whether this manager can carry out ModuleRollouts.
+func (a *assembly) lookForRollouts(ctx context.Context) (err error) {
+	a.rollouts, err = findRollouts(ctx, a.mgr.GetAPIReader(), a.config.Namespace, a.log)
+	a.sharing.view.rollouts = a.rollouts
+	return err
+}
+
+// findRollouts finds out with one read whether there can be ModuleRollouts. The hub may lack their definition, or the manager the rights: it
+// starts without them, and a release that is marked for a rollout gives no Kyma another version.
+func findRollouts(ctx context.Context, live client.Reader, namespace string, log logr.Logger) (bool, error) {
+	err := live.List(ctx, &v1beta2.ModuleRolloutList{}, client.InNamespace(namespace), client.Limit(1))
 	switch {
 	case err == nil:
-		a.rollouts, a.sharing.view.rollouts = true, true
+		return true, nil
 	case apimeta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		a.log.Info("ModuleRollouts are not carried out, since the hub does not have their definition: " +
+		log.Info("ModuleRollouts are not carried out, since the hub does not have their definition: " +
 			"apply config/crd/bases/operator.kyma-project.io_modulerollouts.yaml and restart the manager")
+		return false, nil
 	case apierrors.IsForbidden(err):
-		a.log.Info("ModuleRollouts are not carried out, since the manager may not list them: "+
+		log.Info("ModuleRollouts are not carried out, since the manager may not list them: "+
 			"apply config/rbac/role.yaml and restart the manager", "reason", err.Error())
+		return false, nil
 	default:
-		return fmt.Errorf("list the ModuleRollouts of the hub: %w", err)
+		return false, fmt.Errorf("list the ModuleRollouts of the hub: %w", err)
 	}
-	return nil
 }
 
 // newRollouts returns the controller of ModuleRollouts.
