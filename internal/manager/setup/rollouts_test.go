@@ -40,7 +40,9 @@ func TestFindRollouts(t *testing.T) {
 			var lines []string
 			log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 			live := interceptor.NewClient(clientfake.NewClientBuilder().WithScheme(Scheme()).Build(), interceptor.Funcs{
-				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return test.answer },
+				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+					return test.answer
+				},
 			})
 			found, err := findRollouts(t.Context(), live, "kcp-system", log)
 			if found != test.found || (err != nil) != test.fails {
