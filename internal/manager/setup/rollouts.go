@@ -59,8 +59,16 @@ func (a *assembly) newRollouts() (*modulerollout.Reconciler, error) {
 		Indexes: modulerollout.Indexes{Module: kyma.IndexModule, Kyma: kyma.IndexKyma},
 		Digests: rolloutDigests{a.components}, Windows: a.windows, Restricted: a.config.RestrictedModules,
 		Events: a.mgr.GetEventRecorder("lifecycle-manager"), Metrics: published,
-		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Now: time.Now,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Clock: twoClocks(time.Now()),
 	}, nil
+}
+
+// twoClocks returns a reading of the wall clock, and of the monotonic one since a moment of this process.
+func twoClocks(start time.Time) func() (wall time.Time, monotonic time.Duration) {
+	return func() (time.Time, time.Duration) {
+		now := time.Now()
+		return now, now.Sub(start)
+	}
 }
 
 // carryOutRollouts adds the controller of ModuleRollouts, where the hub has them. It needs the indexes of the Kyma controller.

@@ -41,11 +41,11 @@ func (r *Reconciler) step(ctx context.Context, w *world, known *count) (wake tim
 	status := &w.rollout.Status
 	status.ObservedGeneration = w.rollout.Generation
 	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !inScope(w.rollout, c.Name) })
-	if plan, invalid := rollout.Compile(&w.rollout.Spec); invalid == nil {
+	if w.plan != nil {
 		members, opens := r.members(w, known)
 		wake = opens
 		for _, name := range sortedKeys(w.targets) {
-			next, err := r.next(ctx, w, plan, name, members[name])
+			next, err := r.next(ctx, w, name, members[name])
 			if err != nil {
 				return wake, err
 			}
@@ -59,7 +59,7 @@ func (r *Reconciler) step(ctx context.Context, w *world, known *count) (wake tim
 
 // next puts the next step of a channel into the status, and returns when to look again.
 func (r *Reconciler) next(
-	ctx context.Context, w *world, plan *rollout.Plan, name string, members []rollout.Member,
+	ctx context.Context, w *world, name string, members []rollout.Member,
 ) (wake time.Time, err error) {
 	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now}
 	if facts.FromMissing, err = r.missing(ctx, w, name); err != nil {
@@ -71,12 +71,12 @@ func (r *Reconciler) next(
 		status.Channels = append(status.Channels, v1beta2.RolloutChannel{Name: name})
 		channel = &status.Channels[len(status.Channels)-1]
 	}
-	step := rollout.Next(plan, *channel, facts)
+	step := rollout.Next(w.plan, *channel, facts)
 	if len(step.Missing) > 0 {
 		if facts.Gone, err = r.departed(ctx, w, name, step.Missing); err != nil {
 			return time.Time{}, err
 		}
-		step = rollout.Next(plan, *channel, facts)
+		step = rollout.Next(w.plan, *channel, facts)
 	}
 	*channel = step.Channel
 	return step.Wake, nil

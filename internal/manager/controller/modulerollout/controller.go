@@ -42,8 +42,8 @@ type Reconciler struct {
 	// Shard reports which rollouts this replica owns, by their own name; Moves reports when that changes, nil: it never does.
 	Shard sharding.Owner
 	Moves sharding.OwnershipChanges
-	// Now returns the clock.
-	Now func() time.Time
+	// Clock returns the time by the wall clock, and the time since a fixed moment by one that nobody can set.
+	Clock func() (wall time.Time, monotonic time.Duration)
 
 	counts counts
 }
@@ -97,7 +97,12 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, r.reportOrphan(ctx, w.release)
 	}
 	known := r.counts.of(key) // before the Kymas are read, so that events from here on are noted
-	known.begin(w.now)
+	wall, monotonic := r.Clock()
+	known.begin(monotonic)
+	if w.plan, err = rollout.Compile(&w.rollout.Spec); err == nil {
+		known.horizon = w.plan.Horizon()
+	}
+	w.now = known.clock.Now(wall, monotonic, known.horizon)
 	if err := r.arm(ctx, w); err != nil {
 		return 0, err
 	}
@@ -116,7 +121,7 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 
 // read reads the rollout and its release; each is nil when there is none.
 func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*world, error) {
-	w := &world{rollout: &v1beta2.ModuleRollout{}, release: &v1beta2.ModuleReleaseMeta{}, now: r.Now()}
+	w := &world{rollout: &v1beta2.ModuleRollout{}, release: &v1beta2.ModuleReleaseMeta{}}
 	switch err := r.Client.Get(ctx, key, w.rollout); {
 	case apierrors.IsNotFound(err):
 		w.rollout = nil

@@ -123,7 +123,7 @@ func newStage(t *testing.T, objects ...client.Object) *stage {
 	})
 	s.Reconciler = &Reconciler{
 		Client: counted, Reader: s.hub, Indexes: Indexes{Module: "module", Kyma: "kyma"}, Digests: undigested{}, Events: s.events,
-		Metrics: &s.told, Shard: sharding.All{}, Now: func() time.Time { return noon },
+		Metrics: &s.told, Shard: sharding.All{}, Clock: func() (time.Time, time.Duration) { return noon, 0 },
 	}
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
 // leastPause is the least time between two passes of one rollout that events caused: a fleet that upgrades sends thousands of them.
@@ -17,9 +19,10 @@ type count struct {
 	mu sync.Mutex
 	// touched are the Kymas that changed since the last pass.
 	touched map[string]struct{}
-	// scheduled is true while a pass is in the queue because of an event; began is when the last pass began.
+	// scheduled is true while a pass is in the queue because of an event; began is when the last pass began, by the
+	// monotonic clock.
 	scheduled bool
-	began     time.Time
+	began     time.Duration
 	// names are the Kymas that have a record; every is true when every Kyma has the module.
 	names map[string]struct{}
 	every bool
@@ -27,11 +30,14 @@ type count struct {
 	// basis is what the records were made by, beside their Kymas; records are by the name of their Kyma. Only a pass uses them.
 	basis   string
 	records map[string]*record
+	// clock tells the time of a pass, and horizon is the longest span that it measures.
+	clock   rollout.Clock
+	horizon time.Duration
 }
 
 // touch notes that a Kyma changed, and returns whether a pass must be enqueued for it, and after which pause. concerned is false when only
 // a Kyma that has a record matters.
-func (c *count) touch(kyma string, concerned bool, now time.Time) (pause time.Duration, enqueue bool) {
+func (c *count) touch(kyma string, concerned bool, now time.Duration) (pause time.Duration, enqueue bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, counted := c.names[kyma]; !counted && !concerned {
@@ -42,7 +48,7 @@ func (c *count) touch(kyma string, concerned bool, now time.Time) (pause time.Du
 		return 0, false
 	}
 	c.scheduled = true
-	return max(0, c.began.Add(leastPause).Sub(now)), true
+	return max(0, c.began+leastPause-now), true
 }
 
 // everyone reports whether every Kyma has the module.
@@ -60,7 +66,7 @@ func (c *count) expect(every bool) {
 }
 
 // begin records that a pass begins, so that later events enqueue another one.
-func (c *count) begin(now time.Time) {
+func (c *count) begin(now time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.scheduled, c.began = false, now
@@ -105,7 +111,7 @@ func (c *counts) of(key types.NamespacedName) *count {
 		c.known = map[types.NamespacedName]*count{}
 	}
 	if c.known[key] == nil {
-		c.known[key] = &count{touched: map[string]struct{}{}, names: map[string]struct{}{}, records: map[string]*record{}}
+		c.known[key] = &count{began: -leastPause, touched: map[string]struct{}{}, names: map[string]struct{}{}, records: map[string]*record{}}
 	}
 	return c.known[key]
 }

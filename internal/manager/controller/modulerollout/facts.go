@@ -18,6 +18,8 @@ import (
 // world is what one pass reads, but for the Kymas.
 type world struct {
 	rollout *v1beta2.ModuleRollout
+	// plan is what the rollout's spec says; nil when that cannot be carried out, which its conditions tell.
+	plan *rollout.Plan
 	// release is nil when there is none.
 	release *v1beta2.ModuleReleaseMeta
 	// targets are what the channels in scope offer, by name; the empty name is that of a mandatory module.

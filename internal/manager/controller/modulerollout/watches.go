@@ -102,7 +102,8 @@ func (r *Reconciler) ofManifest(o client.Object, to queue) {
 
 // note notes a Kyma for a rollout.
 func (r *Reconciler) note(key types.NamespacedName, known *count, kyma string, concerned bool, to queue) {
-	if pause, enqueue := known.touch(kyma, concerned, r.Now()); enqueue {
+	_, now := r.Clock()
+	if pause, enqueue := known.touch(kyma, concerned, now); enqueue {
 		to.AddAfter(reconcile.Request{NamespacedName: key}, pause)
 	}
 }
