@@ -60,8 +60,9 @@ type Facts struct {
 	Armed bool
 	// FromMissing says why the version before cannot be installed, empty when it can.
 	FromMissing string
-	// Now is the time.
-	Now time.Time
+	// Now is the time, and Jumps are those of its clock.
+	Now   time.Time
+	Jumps []Jump
 }
 
 // Step is what follows from the facts.
