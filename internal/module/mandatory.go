@@ -33,6 +33,7 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), 1)
 	})
 	r.oneNameEach(verdicts)
+	r.slots(verdicts)
 	r.succession(verdicts)
 	return verdicts
 }
@@ -52,14 +53,14 @@ func (r *resolver) mandatory(name string) Verdict {
 	case release == nil || release.DeletionTimestamp != nil:
 		v.is(Removed, ruleDisabled, ruleDisabled.message())
 	default:
-		found, refused := findMandatory(r.Snapshot, release)
+		found, refused := r.findMandatory(&v, release)
 		r.enabled(&v, found, refused)
 	}
 	return v
 }
 
-// findMandatory implements rules 5, 7 and 8 of Resolve. The template need not be marked as mandatory.
-func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
+// findMandatory implements rules 5, 6a, 7 and 8 of Resolve. The template need not be marked as mandatory.
+func (r *resolver) findMandatory(v *Verdict, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
 	if _, refused := componentNamed(release); refused != nil {
 		return target{}, refused
 	}
@@ -67,9 +68,14 @@ func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *ref
 	if release.Spec.Mandatory != nil {
 		found.Version = release.Spec.Mandatory.Version
 	}
-	template, refused := templateAt(w, release.Name, found.Version)
+	found = r.admit(v, release, found)
+	none := found.withoutVersion(r.Snapshot, release.Name)
+	if found.Version == "" && found.admission.closed() {
+		return none, nil
+	}
+	template, refused := templateAt(r.Snapshot, release.Name, found.Version)
 	if refused != nil {
-		return target{Component: found.Component}, refused
+		return none, refused
 	}
 	found.Template = template
 	return found, nil

@@ -19,6 +19,19 @@ type moduleRequest struct{ Module, Channel, Version string }
 type target struct {
 	Channel, Version, Component string
 	Template                    *v1beta2.ModuleTemplate
+	// admission is what a rollout says about the version that the channel offers. While it is closed, the version above is the one before, or
+	// empty.
+	admission admission
+}
+
+// withoutVersion returns what is known of a target that cannot be installed. That of a rollout keeps the template that waits, if there is
+// one: it shows which module this one takes the place of.
+func (t target) withoutVersion(w Snapshot, module string) target {
+	none := target{Component: t.Component, admission: t.admission}
+	if t.admission.offered != "" {
+		none.Template = w.Templates[templateName(module, t.admission.offered)]
+	}
+	return none
 }
 
 func (t target) key() ComponentKey { return ComponentKey{Name: t.Component, Version: t.Version} }
@@ -40,8 +53,34 @@ func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	return asked
 }
 
-// find implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have.
-func find(w Snapshot, asked moduleRequest) (target, *refusal) {
+// find implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have. While a rollout holds the module back,
+// the restriction comes first: it is about the module, whatever the version.
+func (r *resolver) find(v *Verdict, asked moduleRequest) (target, *refusal) {
+	found, refused := requested(r.Snapshot, asked)
+	if refused != nil {
+		return found, refused
+	}
+	release := r.Releases[asked.Module]
+	if asked.Version == "" {
+		found = r.admit(v, release, found)
+	}
+	none := found.withoutVersion(r.Snapshot, asked.Module)
+	if found.admission.closed() {
+		if refused = restriction(r.Snapshot, release, asked.Module); refused != nil || found.Version == "" {
+			return none, refused
+		}
+	}
+	if found.Template, refused = templateOf(r.Snapshot, asked.Module, found.Version); refused != nil {
+		return none, refused
+	}
+	if refused = restriction(r.Snapshot, release, asked.Module); refused != nil {
+		return none, refused
+	}
+	return found, nil
+}
+
+// requested implements rules 1 to 6 of Resolve: from a request to a version.
+func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 	if asked.Channel != "" && asked.Version != "" {
 		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
 	}
@@ -60,12 +99,6 @@ func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 		if found.Version = offered(release, asked.Channel); found.Version == "" {
 			return target{Component: found.Component}, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
 		}
-	}
-	if found.Template, refused = templateOf(w, asked.Module, found.Version); refused != nil {
-		return target{Component: found.Component}, refused
-	}
-	if refused = restriction(w, release, asked.Module); refused != nil {
-		return target{Component: found.Component}, refused
 	}
 	return found, nil
 }
