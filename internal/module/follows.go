@@ -47,19 +47,32 @@ func SkipsWindows(kyma *v1beta2.Kyma) bool {
 // not. Of the Snapshot they need the Kyma, the module's release, the template that the channel leads to, and the restricted modules. With
 // an empty channel the module is a mandatory one, for which fewer rules count.
 func RefusedChannel(w Snapshot, module, channel string) string {
-	var refused *refusal
-	switch release := w.Releases[module]; {
-	case channel != "":
-		_, refused = find(w, moduleRequest{Module: module, Channel: channel})
-	case release == nil:
-		return v1beta2.ReasonReleaseNotFound
-	default:
-		_, refused = findMandatory(w, release)
+	if refused := refusedChannel(w, module, channel); refused != nil {
+		return rules[refused.rule].Reason
+	}
+	return ""
+}
+
+func refusedChannel(w Snapshot, module, channel string) *refusal {
+	release := w.Releases[module]
+	switch {
+	case channel == "" && release == nil:
+		return refuse(ruleReleaseMissing, "module", module, "namespace", w.Kyma.Namespace)
+	case channel == "":
+		_, refused := componentNamed(release)
+		if refused == nil && release.Spec.Mandatory != nil {
+			_, refused = templateAt(w, module, release.Spec.Mandatory.Version)
+		}
+		return refused
+	}
+	found, refused := requested(w, moduleRequest{Module: module, Channel: channel})
+	if refused == nil {
+		_, refused = templateOf(w, module, found.Version)
 	}
 	if refused == nil {
-		return ""
+		refused = restriction(w, release, module)
 	}
-	return rules[refused.rule].Reason
+	return refused
 }
 
 // TemplateName returns the name of the ModuleTemplate of a module's version.

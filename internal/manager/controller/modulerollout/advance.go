@@ -61,7 +61,7 @@ func (r *Reconciler) step(ctx context.Context, w *world, known *count) (wake tim
 func (r *Reconciler) next(
 	ctx context.Context, w *world, name string, members []rollout.Member,
 ) (wake time.Time, err error) {
-	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now}
+	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now, Jumps: w.jumps}
 	if facts.FromMissing, err = r.missing(ctx, w, name); err != nil {
 		return time.Time{}, err
 	}

@@ -102,7 +102,7 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 	if w.plan, err = rollout.Compile(&w.rollout.Spec); err == nil {
 		known.horizon = w.plan.Horizon()
 	}
-	w.now = known.clock.Now(wall, monotonic, known.horizon)
+	w.now, w.jumps = wall.Round(0), known.clock.Read(wall, monotonic, known.horizon)
 	if err := r.arm(ctx, w); err != nil {
 		return 0, err
 	}

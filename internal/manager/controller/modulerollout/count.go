@@ -30,7 +30,7 @@ type count struct {
 	// basis is what the records were made by, beside their Kymas; records are by the name of their Kyma. Only a pass uses them.
 	basis   string
 	records map[string]*record
-	// clock tells the time of a pass, and horizon is the longest span that it measures.
+	// clock compares two clocks, and horizon is the longest span that is measured.
 	clock   rollout.Clock
 	horizon time.Duration
 }

@@ -25,7 +25,9 @@ type world struct {
 	// targets are what the channels in scope offer, by name; the empty name is that of a mandatory module.
 	targets map[string]*target
 	armed   bool
-	now     time.Time
+	// now is the time by the wall clock, and jumps are when that was set forward.
+	now   time.Time
+	jumps []rollout.Jump
 }
 
 // stale lets a read answer at once: the reader writes none of what it reads, and an event follows each write of others.
