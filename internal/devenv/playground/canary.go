@@ -15,8 +15,8 @@ import (
 // canaryVariable is the shell variable with the path of the third cluster's kubeconfig, which exists once that cluster does.
 const canaryVariable = "CANARY_KUBECONFIG"
 
-// serveCanary waits until a user creates Kyma canary, and gives it a cluster. Most users of a playground never do, so that neither the start
-// nor the memory of one pays for it.
+// serveCanary waits until a user creates Kyma canary, and gives it a cluster. Most users of a playground never do, so that neither its start
+// nor its memory is for that.
 func (p *playground) serveCanary(ctx context.Context) error {
 	err := p.awaitCanary(ctx)
 	if err == nil {
@@ -76,3 +76,6 @@ func (p *playground) startCanary(ctx context.Context) error {
 		return fmt.Sprintf("is up, and Secret %s lets the manager in", canaryName), err
 	})
 }
+
+// canaryKubeconfig is the path of the third cluster's kubeconfig.
+func (p *playground) canaryKubeconfig() string { return p.folder.path(canaryName, "kubeconfig") }

@@ -114,7 +114,7 @@ export PATH=%s:"$PATH"
 # What kubectl remembers of a cluster goes with the playground: another one may get the same port.
 export KUBECACHEDIR=%s
 `, p.folder.number, quote(short(p.folder.path(envName))), kubeconfigVariable, quote(p.hub.Kubeconfig),
-		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), canaryVariable, quote(p.folder.path(canaryName, "kubeconfig")),
+		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), canaryVariable, quote(p.canaryKubeconfig()),
 		samplesVariable, quote(p.folder.path(samplesName)),
 		contentVariable, quote("https://"+p.crew.manager.content), quote(bin), quote(p.folder.path(cacheName)))
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
@@ -128,7 +128,7 @@ func (p *playground) summary() string {
 	table(&out, [][]string{
 		{hubName, "cluster with the Kymas and the manager", "KUBECONFIG " + short(p.hub.Kubeconfig)},
 		{runtimeName, "cluster that Kyma demo manages", "KUBECONFIG " + short(p.runtime.Kubeconfig)},
-		{canaryName, "a third one, which is started when there is a Kyma " + canaryName, "KUBECONFIG " + short(p.folder.path(canaryName, "kubeconfig"))},
+		{canaryName, "a third one, started when there is a Kyma " + canaryName, "KUBECONFIG " + short(p.canaryKubeconfig())},
 		{"kubectl", "client of the clusters' version", short(p.hub.Kubectl)},
 		{"registry", "OCI components of the modules, charts, bundles", "http://" + p.registry.Host},
 		{"web", "a Helm repository, and a bundle", "http://" + p.web.host + helmFolder},

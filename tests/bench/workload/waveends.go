@@ -176,8 +176,8 @@ func (b *Bench) stages(ctx context.Context, f *Setup, names []string) error {
 	r.Add("moved to Ready, p90", "s", q[1].Seconds(), report.AtMost(kubeFleet))
 	r.Add("all Ready after", "s", q[2].Seconds())
 	r.Add("public p90 of KubeFleet with such stages", "s", kubeFleet)
-	r.Notes = append(r.Notes, fmt.Sprintf("KubeFleet's figure is of real clusters, these are simulated ones whose pods run after %s: it stands beside "+
-		"ours for its size alone.", stageReady))
+	r.Notes = append(r.Notes, fmt.Sprintf("KubeFleet's figure is of real clusters, these are simulated ones whose pods run after %s: "+
+		"it stands beside ours for its size alone.", stageReady))
 	if _, err := f.AwaitRollout(ctx, waveModule, testbench.InPhase(version, v1beta2.RolloutCompleted)); err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ const (
 	shortDeadline = 10 * time.Second
 	// longSoak outlasts what is watched of it.
 	longSoak = time.Hour
-	// batches is how many writes of its own a rollout may make in a second: events of many Kymas are one batch. A few more are for its beginning
-	// and its end.
+	// batches is how many writes of its own a rollout may make in a second: events of many Kymas are one batch. A few more are for its
+	// beginning and its end.
 	batches, batchesAside = 5, 4
 )
 

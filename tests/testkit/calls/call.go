@@ -25,8 +25,8 @@ type Call struct {
 	Agent string
 }
 
-// Write reports whether the call may change something. A review, such as a SelfSubjectAccessReview, is created to ask a question: nothing is
-// stored, so that it counts as a read.
+// Write reports whether the call may change something. A review, such as a SelfSubjectAccessReview, is created to ask a question: nothing
+// is stored, so that it counts as a read.
 func (c Call) Write() bool {
 	switch c.Verb {
 	case Create:
