@@ -78,9 +78,9 @@ var tries = []try{
 		"kyma rollout status " + moduleCharted + " || true",
 		"kyma release status " + moduleCharted,
 	}},
-	{"Take it back: end the rollout, which sets the channel back, and the version in the cluster that has it", []string{
-		"kyma rollout abort " + moduleCharted + " --yes",
+	{"Take it back: in the cluster that has it, and then in the channel, which ends the rollout", []string{
 		"kyma rollback " + moduleCharted + " --kyma " + canaryName + " --yes",
+		"kyma rollout abort " + moduleCharted + " --yes",
 		"kubectl wait --for=condition=Ready --timeout=3m kyma/" + canaryName,
 		"kyma history " + moduleCharted + " --kyma " + canaryName,
 		"kyma release status " + moduleCharted,
