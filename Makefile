@@ -342,7 +342,7 @@ build-bench:
 .PHONY: build-playground
 build-playground: # the playground and the programs that it runs
 	$(GO) build -o $(BIN)/manager ./cmd
-	$(GO) build -o $(BIN)/ ./cmd/playground ./samples/beacon ./samples/greeter
+	$(GO) build -o $(BIN)/ ./cmd/kyma ./cmd/playground ./samples/beacon ./samples/greeter
 
 .PHONY: image
 image: ## Build the image without Docker, as dist/lifecycle-manager.tar.

@@ -6,6 +6,7 @@
 //	modules/<module>/<version>/default-cr.yaml  the default custom resource; a module without one has no such file
 //	manifests/<name>.yaml                       stand-alone Manifests, one for each kind of source; ${NAMES} are filled in by the playground
 //	manifests/v1alpha1-<kind>.yaml              the Kyma and the Manifest of the project's first README files
+//	manifests/rollout.yaml                      a third Kyma, a plan in waves, and a version of a module that never becomes available
 //	content/{charts,kustomizations,bundles}     the content that these install, before it is packed
 //	content/layers                              content that they use as single layers
 //

@@ -19,9 +19,10 @@ const usage = `Usage: make run, or bin/playground [flags]
 Shows the lifecycle manager at work on this machine. It starts two clusters (one for the Kymas, one for the modules, neither runs
 containers), an OCI registry with sample modules and the manager, creates two Kymas, waits until they are Ready, serves the
 dashboard, and says what there is and what to try. Ctrl-C ends all of it. It listens on loopback only; every run starts from nothing.
+A third cluster, for a rollout to try, is started when there is a Kyma for it.
 
-The programs manager, beacon and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or are
-built by hack/controlplane/build.sh, which takes about ten minutes the first time.
+The programs manager, kyma, beacon and greeter are looked for beside this one. The control plane programs come from KUBEBUILDER_ASSETS, or
+are built by hack/controlplane/build.sh, which takes about ten minutes the first time.
 
 Flags:
 `

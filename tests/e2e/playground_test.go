@@ -157,6 +157,7 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 
 	describeSamples(func() *program { return first })
+	describeRollout(func() *program { return first })
 
 	It("takes objects made for upstream with strict validation, and says what is missing", func() {
 		file := filepath.Join(root, "tests", "e2e", "testdata", "upstream.yaml")
@@ -173,7 +174,7 @@ var _ = Describe("The playground", Ordered, func() {
 		first.hub("delete", minute, "--filename="+file)
 	})
 
-	It("shares the machine with a second one, on which every printed command does what it says", func() {
+	It("shares the machine with a second one, on which every other printed command does what it says", func() {
 		second := startPlayground(stateDir, 2)
 		second.awaitReady()
 		Expect(second.out.String()).To(ContainSubstring(
@@ -210,13 +211,14 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 })
 
-// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them.
+// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them; the story of the rollout has a spec
+// of its own.
 func tryAsPrinted(p *program) {
 	GinkgoHelper()
 	groups := p.printedCommands()
-	Expect(groups).To(HaveLen(7))
+	Expect(groups).To(HaveLen(printedThings))
 	outputs := map[string]string{}
-	for _, group := range groups {
+	for _, group := range groups[:printedThings-storyThings] {
 		for _, command := range group {
 			line := command
 			if strings.HasSuffix(command, "--watch") { // it continues until a user ends it

@@ -97,7 +97,7 @@ func (p *program) interrupt() {
 // printedCommands returns the lines that the playground indents as commands, under each of the numbered titles.
 func (p *program) printedCommands() [][]string {
 	GinkgoHelper()
-	_, things, found := strings.Cut(p.out.String(), "Seven things to try")
+	_, things, found := strings.Cut(p.out.String(), "Nine things to try")
 	Expect(found).To(BeTrue(), "%s", &p.out)
 	title := regexp.MustCompile(`^  \d\. `)
 	var groups [][]string

@@ -93,7 +93,7 @@ func describeSamples(playground func() *program) {
 	It("offers exactly these samples", func() {
 		files, err := filepath.Glob(filepath.Join(playground().state, "samples", "*.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(files).To(HaveLen(len(sampleSpecs)+2), "and the two of v1alpha1")
+		Expect(files).To(HaveLen(len(sampleSpecs)+3), "and the two of v1alpha1, and that of the rollout")
 	})
 	It("makes the YAML of the first README files work", func() { worksAsInOldDays(playground()) })
 	It("shows what Manifests are made of to the one who may read it", func() { readsContent(playground()) })

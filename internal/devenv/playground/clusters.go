@@ -31,6 +31,8 @@ import (
 const (
 	hubName     = "hub"
 	runtimeName = "runtime"
+	// canaryName is that of the cluster that is started when a user asks for it, and of the Kyma that asks.
+	canaryName = "canary"
 	// fieldOwner is the field manager of the playground.
 	fieldOwner = client.FieldOwner("playground")
 	// patience bounds the waits for API servers. It is long because newcomers' machines are busy building, too.
@@ -80,11 +82,11 @@ func (p *playground) startCluster(ctx context.Context, name string) (*cluster, e
 	return &cluster{ControlPlane: plane, client: c}, nil
 }
 
-// stopClusters stops both at the same time.
+// stopClusters stops all at the same time.
 func (p *playground) stopClusters() error {
 	var group sync.WaitGroup
-	errs := make([]error, 2)
-	for i, c := range []*cluster{p.hub, p.runtime} {
+	errs := make([]error, 3)
+	for i, c := range []*cluster{p.hub, p.runtime, p.canary} {
 		if c != nil {
 			group.Go(func() { errs[i] = c.Stop() })
 		}
@@ -116,7 +118,7 @@ func (p *playground) prepareHub(ctx context.Context) error {
 		if err := p.hub.apply(ctx, objects...); err != nil {
 			return "", err
 		}
-		return "knows Kyma, ModuleTemplate, ModuleReleaseMeta and Manifest", p.hub.awaitCRDs(ctx, objects)
+		return "knows Kyma, ModuleTemplate, ModuleReleaseMeta, ModuleRollout and Manifest", p.hub.awaitCRDs(ctx, objects)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,8 @@ const (
 
 	channelRegular, channelFast = "regular", "fast"
 	older, newer                = "1.0.0", "1.1.0"
+	// stuck is a version of module charted that never becomes available. No channel offers it: rollout.yaml of the samples does, on request.
+	stuck = "1.2.0"
 
 	// configResource is the name of the resource with values for charts.
 	configResource = "config"
@@ -177,8 +180,9 @@ func (m *module) release() *v1beta2.ModuleReleaseMeta {
 // publishModules pushes every version of every module as an OCM component.
 func (p *playground) publishModules(ctx context.Context) error {
 	return p.progress.step("registry", "publishing "+moduleNames()+" as OCM components, each in two versions", func() (string, error) {
-		err := PublishModules(ctx, component.Registry{Host: p.registry.Host, PlainHTTP: true}, nil)
-		return fmt.Sprintf("has %d component versions", len(modules)*len(channels)), err
+		registry := component.Registry{Host: p.registry.Host, PlainHTTP: true}
+		err := errors.Join(PublishModules(ctx, registry, nil), publishStuck(ctx, registry))
+		return fmt.Sprintf("has %d component versions, one of them for the rollout to try", len(modules)*len(channels)+1), err
 	})
 }
 
@@ -198,6 +202,22 @@ func PublishModules(ctx context.Context, registry component.Registry, signer *co
 		}
 	}
 	return nil
+}
+
+// publishStuck pushes the version that never becomes available.
+func publishStuck(ctx context.Context, registry component.Registry) error {
+	m := moduleOf(moduleCharted)
+	version, err := m.publication(stuck)
+	if err != nil {
+		return err
+	}
+	_, err = component.Push(ctx, registry, version)
+	return err
+}
+
+// moduleOf returns the sample module of that name.
+func moduleOf(name string) *module {
+	return &modules[slices.IndexFunc(modules, func(m module) bool { return m.name == name })]
 }
 
 // offerModules creates the objects that list the versions and the channels that offer them.

@@ -152,9 +152,7 @@ func objectsOf(t *testing.T, name, version string) []*unstructured.Unstructured 
 	return objects
 }
 
-func known(name string) *module {
-	return &modules[slices.IndexFunc(modules, func(m module) bool { return m.name == name })]
-}
+func known(name string) *module { return moduleOf(name) }
 
 func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	t.Helper()

@@ -19,11 +19,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 )
 
+// clientProgram is the command line, which some of the things to try need.
+const clientProgram = "kyma"
+
 // Options configure a playground.
 type Options struct {
 	// Dir is the parent of one numbered folder per playground; default: .playground in the checkout.
 	Dir string
-	// Programs is the folder with the programs manager, beacon and greeter.
+	// Programs is the folder with the programs manager, kyma, beacon and greeter.
 	Programs string
 	// Dashboard serves the dashboard of the hub, which may use this registry for modules without the manager; nil for no dashboard.
 	Dashboard func(ctx context.Context, hub *rest.Config, registry string) (Dashboard, error)
@@ -51,6 +54,7 @@ type playground struct {
 	web      *web
 	hub      *cluster
 	runtime  *cluster
+	canary   *cluster // started on request
 	board    Dashboard
 }
 
@@ -72,18 +76,23 @@ func Run(ctx context.Context, options Options, out io.Writer) error {
 	return errors.Join(err, p.close())
 }
 
-// run starts everything and waits for the end.
+// run starts everything and waits for the end. The third cluster is started meanwhile, when a user asks for it.
 func (p *playground) run(ctx context.Context) error {
 	if err := p.start(ctx); err != nil {
 		return err
 	}
 	p.progress.sayf("%s", p.summary())
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-p.crew.Ended():
-		return p.crew.Failure()
-	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.serveCanary(ctx) })
+	group.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.crew.Ended():
+			return p.crew.Failure()
+		}
+	})
+	return group.Wait()
 }
 
 // open claims a folder and redirects the logs of libraries, which help to analyse a failure.
@@ -148,7 +157,7 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 
 // findPrograms checks the programs that the playground runs before anything is started.
 func (p *playground) findPrograms(ctx context.Context) error {
-	for _, program := range append([]string{managerProgram}, operatorPrograms()...) {
+	for _, program := range append([]string{managerProgram, clientProgram}, operatorPrograms()...) {
 		if _, err := os.Stat(p.program(program)); err != nil {
 			return fmt.Errorf("there is no program %s: make run builds it (make build-playground builds it only)", p.program(program))
 		}

@@ -53,8 +53,8 @@ func TestPlayground_InOrderStopsAtTheFirstFailure(t *testing.T) {
 
 func TestThingsToTry(t *testing.T) {
 	text := things("/state/1/env")
-	if len(tries) != 7 || !strings.Contains(text, "Seven things to try") {
-		t.Errorf("%d things are announced as seven", len(tries))
+	if len(tries) != 9 || !strings.Contains(text, "Nine things to try") {
+		t.Errorf("%d things are announced as nine", len(tries))
 	}
 	var commands []string
 	for line := range strings.Lines(text) {

@@ -46,8 +46,11 @@ var oldSamples = []sample{
 	{"v1alpha1-manifest", "a Manifest as the first README shows it, with two charts"},
 }
 
+// rolloutSample is what the rollout to try begins with.
+var rolloutSample = sample{"rollout", "a third cluster, a plan in waves, and a version that never becomes available"}
+
 // allSamples returns all sample files.
-func allSamples() []sample { return slices.Concat(sampleManifests, oldSamples) }
+func allSamples() []sample { return append(slices.Concat(sampleManifests, oldSamples), rolloutSample) }
 
 // publishContent starts the web server, publishes the content of the sample Manifests, and writes the Manifests.
 func (p *playground) publishContent(ctx context.Context) error {

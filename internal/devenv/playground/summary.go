@@ -67,18 +67,45 @@ var tries = []try{
 		readContent + "/v1/manifests/kcp-system/oci-helm-chart/lantern/lantern/values.yaml",
 		"kubectl delete manifest oci-helm-chart",
 	}},
+	{"Release a version that never becomes available to three clusters, and see it stop after the first", []string{
+		`kubectl apply --filename="$` + samplesVariable + `/rollout.yaml"`,
+		addCharted(remoteKyma),
+		addCharted(localKyma),
+		"kubectl wait --for=condition=Ready --timeout=5m kyma/" + canaryName + " kyma/" + remoteKyma + " kyma/" + localKyma,
+		"kyma release set " + moduleCharted + " " + channelRegular + "=" + stuck,
+		"kubectl wait --for=condition=Halted --timeout=3m modulerollout/" + moduleCharted,
+		"kubectl get modulerollouts",
+		"kyma rollout status " + moduleCharted + " || true",
+		"kyma release status " + moduleCharted,
+	}},
+	{"Take it back: in the cluster that has it, and then in the channel, which ends the rollout", []string{
+		"kyma rollback " + moduleCharted + " --kyma " + canaryName + " --yes",
+		"kyma rollout abort " + moduleCharted + " --yes",
+		"kubectl wait --for=condition=Ready --timeout=3m kyma/" + canaryName,
+		"kyma history " + moduleCharted + " --kyma " + canaryName,
+		"kyma release status " + moduleCharted,
+	}},
 }
 
-// writeEnv writes the environment for a shell. kubectl gets its own folder, so that nothing else is added to PATH.
+// addCharted adds the module of the rollout to a Kyma. It follows the channel of the rollout, whatever channel the Kyma follows by then.
+func addCharted(kyma string) string {
+	return "kubectl patch kyma " + kyma + ` --type=json --patch='[{"op":"add","path":"/spec/modules/-","value":{"name":"` +
+		moduleCharted + `","channel":"` + channelRegular + `"}}]'`
+}
+
+// writeEnv writes the environment for a shell. kubectl and kyma get their own folder, so that nothing else is added to PATH.
 func (p *playground) writeEnv(context.Context) error {
 	bin, err := p.folder.part("bin")
 	if err != nil {
 		return err
 	}
-	if err := os.Symlink(p.hub.Kubectl, filepath.Join(bin, "kubectl")); err != nil {
-		return err
+	for name, program := range map[string]string{"kubectl": p.hub.Kubectl, clientProgram: p.program(clientProgram)} {
+		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+			return err
+		}
 	}
-	env := fmt.Sprintf(`# kubectl and the clusters of playground %d, for: source %s
+	env := fmt.Sprintf(`# kubectl, kyma and the clusters of playground %d, for: source %s
+export %s=%s
 export %s=%s
 export %s=%s
 export %s=%s
@@ -87,7 +114,8 @@ export PATH=%s:"$PATH"
 # What kubectl remembers of a cluster goes with the playground: another one may get the same port.
 export KUBECACHEDIR=%s
 `, p.folder.number, quote(short(p.folder.path(envName))), kubeconfigVariable, quote(p.hub.Kubeconfig),
-		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), samplesVariable, quote(p.folder.path(samplesName)),
+		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), canaryVariable, quote(p.canaryKubeconfig()),
+		samplesVariable, quote(p.folder.path(samplesName)),
 		contentVariable, quote("https://"+p.crew.manager.content), quote(bin), quote(p.folder.path(cacheName)))
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
 }
@@ -100,6 +128,7 @@ func (p *playground) summary() string {
 	table(&out, [][]string{
 		{hubName, "cluster with the Kymas and the manager", "KUBECONFIG " + short(p.hub.Kubeconfig)},
 		{runtimeName, "cluster that Kyma demo manages", "KUBECONFIG " + short(p.runtime.Kubeconfig)},
+		{canaryName, "a third one, started when there is a Kyma " + canaryName, "KUBECONFIG " + short(p.canaryKubeconfig())},
 		{"kubectl", "client of the clusters' version", short(p.hub.Kubectl)},
 		{"registry", "OCI components of the modules, charts, bundles", "http://" + p.registry.Host},
 		{"web", "a Helm repository, and a bundle", "http://" + p.web.host + helmFolder},
@@ -120,7 +149,7 @@ func (p *playground) summary() string {
 		{remoteKyma, "channel " + channelRegular, moduleGreeter + " and " + moduleNotes + " in the runtime"},
 		{localKyma, "channel " + channelRegular, moduleGreeter + " in the hub itself"},
 	})
-	fmt.Fprintln(&out, "\nManifests to apply, in "+short(p.folder.path(samplesName)))
+	fmt.Fprintln(&out, "\nFiles to apply, in "+short(p.folder.path(samplesName)))
 	table(&out, sampleRows())
 	fmt.Fprint(&out, things(quote(short(p.folder.path(envName)))))
 	fmt.Fprint(&out, "\nCtrl-C ends everything.")
@@ -130,7 +159,7 @@ func (p *playground) summary() string {
 // things lists what to try, with the path of the env file. Commands are the only lines that begin with six spaces.
 func things(env string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nSeven things to try, in another terminal, after\n\n      source %s\n", env)
+	fmt.Fprintf(&out, "\nNine things to try, in another terminal, after\n\n      source %s\n", env)
 	for i, t := range tries {
 		fmt.Fprintf(&out, "\n  %d. %s\n", i+1, t.title)
 		for _, command := range t.commands {

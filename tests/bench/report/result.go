@@ -23,7 +23,7 @@ func (m Metric) Met() bool { return m.Goal.Met(m.Value) }
 
 // Result is what one case of a bench gave.
 type Result struct {
-	// Bench is the workload, "B0" to "B10" or another short word.
+	// Bench is the workload, "B0" to "B12" or another short word.
 	Bench string `json:"bench"`
 	// Case is what was varied, and what on: "K=1000 m=5 R=20, simulated". Within a bench it is the key: a newer result replaces an older one.
 	Case    string   `json:"case"`

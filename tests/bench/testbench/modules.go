@@ -27,6 +27,8 @@ type Module struct {
 	Kinds int
 	// Text is how many bytes of text each ConfigMap carries beside its few fields.
 	Text int
+	// RollbackTo is what the template says of the versions that can take over from this one.
+	RollbackTo string
 }
 
 // YAML returns what the module installs.
@@ -83,11 +85,16 @@ spec:
 
 // Offer publishes a version of a module and creates its ModuleTemplate; channels point at it when any are named.
 func (w *Bench) Offer(ctx context.Context, m Module, channels ...string) error {
-	return w.OfferContent(ctx, m.Name, m.Version, m.YAML(), channels...)
+	return w.offer(ctx, v1beta2.ModuleTemplateSpec{ModuleName: m.Name, Version: m.Version, RollbackTo: m.RollbackTo}, m.YAML(), channels)
 }
 
 // OfferContent is Offer for objects of any kind, as YAML.
 func (w *Bench) OfferContent(ctx context.Context, module, number string, content []byte, channels ...string) error {
+	return w.offer(ctx, v1beta2.ModuleTemplateSpec{ModuleName: module, Version: number}, content, channels)
+}
+
+func (w *Bench) offer(ctx context.Context, spec v1beta2.ModuleTemplateSpec, content []byte, channels []string) error {
+	module, number := spec.ModuleName, spec.Version
 	version := component.Version{
 		Name: componentName(module), Version: number, Provider: "kyma-project.io",
 		Resources: []component.Resource{{Name: "raw-manifest", MediaType: component.MediaTypeYAML, Data: content}},
@@ -98,7 +105,7 @@ func (w *Bench) OfferContent(ctx context.Context, module, number string, content
 	}
 	template := &v1beta2.ModuleTemplate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: module + "-" + number},
-		Spec:       v1beta2.ModuleTemplateSpec{ModuleName: module, Version: number},
+		Spec:       spec,
 	}
 	if err := w.Hub.Client.Create(ctx, template); err != nil {
 		return err

@@ -152,7 +152,12 @@ func newSickness(f *Setup) *sickness {
 }
 
 func (s *sickness) runtime(name string) *simruntime.Runtime {
-	return s.fleet.Runtimes[slices.Index(s.fleet.Names, name)].Sim
+	return s.fleet.runtimeOf(name)
+}
+
+// runtimeOf returns the simulated runtime of a Kyma.
+func (f *Setup) runtimeOf(name string) *simruntime.Runtime {
+	return f.Runtimes[slices.Index(f.Names, name)].Sim
 }
 
 // spread makes runtimes ill until a share of them is dead, and has a user want something of those that fell ill.

@@ -14,7 +14,7 @@ import (
 
 // Workload is one of them.
 type Workload struct {
-	// Name is "B0" to "B10" or another short word; Title says what it does.
+	// Name is "B0" to "B12" or another short word; Title says what it does.
 	Name, Title string
 	// Run is for those with a world of their own, On for those of a fleet, once for every size. Each has one of the two.
 	Run func(ctx context.Context, b *Bench) error
@@ -31,6 +31,8 @@ func All() []Workload {
 		{Name: "B3", Title: "rest", On: rest},
 		{Name: "B4", Title: "a new version of a module that all use", On: rollout},
 		{Name: "B8", Title: "restart", On: restart},
+		{Name: "B11", Title: "releases in waves", On: waves},
+		{Name: "B12", Title: "the way back", On: wayBack},
 		{Name: "B5", Title: "people who change their minds", On: churn},
 		{Name: "B6", Title: "changes in runtimes", On: drift},
 		{Name: "B7", Title: "runtimes that are dead or slow", On: dead},
@@ -97,6 +99,9 @@ type Settings struct {
 	Singles []int
 	// NoWorkloads leaves out what needs pods.
 	NoWorkloads bool
+	// Pairs is how often a release with a plan is compared with one without; Brief leaves out of releases what takes minutes.
+	Pairs int
+	Brief bool
 	// Runs is how often a single installation is repeated.
 	Runs int
 	// Processors is GOMAXPROCS of the manager, 0 leaves it alone; Flags are further flags of the manager.

@@ -117,7 +117,7 @@ func (s *Scenario) sweep(ctx context.Context) ([]string, error) {
 func (s *Scenario) withdraw(ctx context.Context) error {
 	hub, in := s.Rig.Hub.Client, client.InNamespace(v1beta2.DefaultNamespace)
 	var err error
-	for _, kind := range []string{"Secret", "ModuleTemplate", "ModuleReleaseMeta"} {
+	for _, kind := range []string{"ModuleRollout", "Secret", "ModuleTemplate", "ModuleReleaseMeta"} {
 		list := &metav1.PartialObjectMetadataList{}
 		version := v1beta2.GroupVersion
 		if kind == "Secret" {
@@ -127,6 +127,10 @@ func (s *Scenario) withdraw(ctx context.Context) error {
 		err = errors.Join(err, hub.List(ctx, list, in))
 		for i := range list.Items {
 			if object := &list.Items[i]; strings.Contains(object.Name, s.ID) {
+				if kind == "ModuleRollout" { // one that did not complete is held until its release is gone, which is next
+					err = errors.Join(err, remove(ctx, s.Rig.Hub, object))
+					continue
+				}
 				err = errors.Join(err, client.IgnoreNotFound(hub.Delete(ctx, object)))
 			}
 		}

@@ -38,6 +38,8 @@ type Scenario struct {
 	Web, Maps, Spare string
 	// Token is the present token in the access Secret.
 	Token string
+	// Back is the version that modules may go back to, because a user asked for it; empty while none may.
+	Back string
 	// Kept is the UID of an object that must outlive the operation.
 	Kept types.UID
 	// Contents are the published contents, by module and version.
@@ -149,6 +151,7 @@ func (s *Scenario) offer(ctx context.Context, module string) error {
 		s.Contents[module][version], s.Published[module][version] = content, digest
 		template := testkit.ModuleTemplate(module, version, func(spec *v1beta2.ModuleTemplateSpec) {
 			spec.Data, spec.Manager, spec.AssociatedResources = content.DefaultCR, content.Manager, content.Associated
+			spec.RollbackTo = ">=" + v1
 			if module == s.named(paper) {
 				spec.AllowCRDChanges = []v1beta2.CRDRule{crdsafety.VersionRemoved}
 			}

@@ -25,9 +25,22 @@ type Call struct {
 	Agent string
 }
 
-// Write reports whether the call may change something.
+// Write reports whether the call may change something. A review, such as a SelfSubjectAccessReview, is created to ask a question: nothing
+// is stored, so that it counts as a read.
 func (c Call) Write() bool {
-	return c.Verb == Create || c.Verb == Update || c.Verb == Patch || c.Verb == Delete
+	switch c.Verb {
+	case Create:
+		return !c.review()
+	case Update, Patch, Delete:
+		return true
+	}
+	return false
+}
+
+// review reports whether the resource is one of the reviews of Kubernetes' own groups. Kinds of other groups may end in that word and be
+// stored.
+func (c Call) review() bool {
+	return strings.HasSuffix(c.Resource, "reviews.authorization.k8s.io") || strings.HasSuffix(c.Resource, "reviews.authentication.k8s.io")
 }
 
 // String returns "create deployments.apps (agent)".

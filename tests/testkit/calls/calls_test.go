@@ -45,6 +45,27 @@ func TestCalls_OfReadsVerbAndResource(t *testing.T) {
 	}
 }
 
+func TestCalls_AReviewAsksAndWritesNothing(t *testing.T) {
+	for _, test := range []struct {
+		name, method, target string
+		write                bool
+	}{
+		{"a question about one right", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", false},
+		{"a question about all rights", "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", false},
+		{"a question about the rights in a namespace", "POST", "/apis/authorization.k8s.io/v1/namespaces/a/localsubjectaccessreviews", false},
+		{"a question about a token", "POST", "/apis/authentication.k8s.io/v1/tokenreviews", false},
+		{"an object of a user that has such a name", "POST", "/apis/shop.example.com/v1/namespaces/a/reviews", true},
+		{"a token, which is issued", "POST", "/api/v1/namespaces/a/serviceaccounts/b/token", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			call := Of(httptest.NewRequest(test.method, "https://server"+test.target, nil))
+			if got := (Counts{call: 1}).Writes().Total() == 1; call.Write() != test.write || got != test.write {
+				t.Errorf("%s counts as a write: %t, want %t", call, got, test.write)
+			}
+		})
+	}
+}
+
 type answer func(*http.Request) (*http.Response, error)
 
 func (a answer) RoundTrip(request *http.Request) (*http.Response, error) { return a(request) }

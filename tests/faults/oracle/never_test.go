@@ -1,0 +1,59 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
+)
+
+func TestNever_ALowerVersionIsOnlyForAUserWhoWantsIt(t *testing.T) {
+	manifest := func(version string) proxy.Call {
+		return proxy.Call{Server: "hub", Verb: "patch", Resource: "manifests", Name: "a", Body: []byte("spec: {version: " + version + "}")}
+	}
+	for name, tc := range map[string]struct {
+		back, then string
+		want       string
+	}{
+		"a higher version":                             {"", "1.2.0", ""},
+		"the same version":                             {"", "1.1.0", ""},
+		"a lower one":                                  {"", "1.0.0", "version 1.0.0, which was 1.1.0 before"},
+		"a lower one that a user wants":                {"1.0.0", "1.0.0", ""},
+		"a lower one than the one that a user wants":   {"1.0.0", "0.9.0", "version 0.9.0, which was 1.1.0 before"},
+		"a lower one, while a user wants a higher one": {"1.1.0", "1.0.0", "version 1.0.0, which was 1.1.0 before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			versions := map[string]*semver.Version{}
+			if got := lower(versions, manifest("1.1.0"), tc.back); got != "" {
+				t.Fatal(got)
+			}
+			if got := lower(versions, manifest(tc.then), tc.back); got != tc.want {
+				t.Errorf("lower() = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNever_WhatTheManagerMayWriteOnTheHub(t *testing.T) {
+	for name, tc := range map[string]struct {
+		call proxy.Call
+		may  bool
+	}{
+		"the mark of a release":               {proxy.Call{Verb: "update", Resource: "modulereleasemetas"}, true},
+		"a release is not the manager's":      {proxy.Call{Verb: "create", Resource: "modulereleasemetas"}, false},
+		"and stays":                           {proxy.Call{Verb: "delete", Resource: "modulereleasemetas", UID: "1"}, false},
+		"a template":                          {proxy.Call{Verb: "update", Resource: "moduletemplates"}, false},
+		"the status of a rollout":             {proxy.Call{Verb: "update", Resource: "modulerollouts", Subresource: "status"}, true},
+		"the finalizer of a rollout":          {proxy.Call{Verb: "patch", Resource: "modulerollouts"}, true},
+		"a rollout is made by people":         {proxy.Call{Verb: "create", Resource: "modulerollouts"}, false},
+		"and deleted by them":                 {proxy.Call{Verb: "delete", Resource: "modulerollouts", UID: "1"}, false},
+		"a Manifest":                          {proxy.Call{Verb: "delete", Resource: "manifests", UID: "1"}, true},
+		"one without saying which one it was": {proxy.Call{Verb: "delete", Resource: "manifests"}, false},
+	} {
+		if problem := onHub(tc.call); (problem == "") != tc.may {
+			t.Errorf("%s: %q", name, strings.TrimSpace(problem))
+		}
+	}
+}
