@@ -252,3 +252,18 @@ func durationText(d metav1.Duration) string {
 	}
 	return shorten(d.Duration.String())
 }
+
+// Trouble says why a rollout does not do what its plan says, or that it has not begun; empty when nothing is wrong.
+func (r *Rollout) Trouble() string {
+	switch {
+	case r.Problem != "":
+		return r.Problem
+	case r.Phase == Pending:
+		return "The lifecycle manager has not looked at it yet"
+	case !r.Armed && r.ArmedMessage != "":
+		return r.ArmedMessage
+	case !r.Armed:
+		return "The release is not marked yet: no Kyma gets another version"
+	}
+	return ""
+}
