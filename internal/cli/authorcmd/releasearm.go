@@ -27,8 +27,8 @@ func (a *author) awaitArmed(
 	ctx context.Context, r *releasing, store releases, moves []packaging.Move,
 ) (*v1beta2.ModuleRollout, error) {
 	cluster, is := store.(*clusterReleases)
-	if !is {
-		return nil, nil //nolint:nilnil // no rollout decides about a file
+	if !is || cluster.fresh {
+		return nil, nil //nolint:nilnil // no rollout decides about a file, or has a version to begin from
 	}
 	key := client.ObjectKeyFromObject(cluster.found)
 	rollout, err := rolloutedit.Governing(ctx, cluster.client, key)
@@ -41,13 +41,13 @@ func (a *author) awaitArmed(
 			With("ask for the right to get modulerollouts.operator.kyma-project.io in its namespace")
 	case err != nil || rollout == nil || !covered(rollout, moves):
 		return nil, err
-	case cluster.fresh || r.dryRun != "none" || rolloutedit.IsMarked(cluster.found, rollout):
+	case r.dryRun != "none" || rolloutedit.IsMarked(cluster.found, rollout):
 		return rollout, nil
 	}
 	return rollout, a.awaitMark(ctx, cluster, rollout)
 }
 
-// awaitMark waits, and gives the release as it is then to the store.
+// awaitMark waits. The write that follows finds that the release has changed, and compares its channels again.
 func (a *author) awaitMark(ctx context.Context, cluster *clusterReleases, rollout *v1beta2.ModuleRollout) error {
 	a.console.Sayf("Waiting for the lifecycle manager to mark the release: its ModuleRollout is new.")
 	_, err := rolloutedit.AwaitMark(ctx, cluster.client, rollout, armPatience)

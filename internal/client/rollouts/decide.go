@@ -93,7 +93,7 @@ func Resume(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, 
 	}
 	done, err := decide(rollout, release, halted, v1beta2.RolloutResume, halted.Wave, ask.Person)
 	if done.Done == "" && paused {
-		done.Done = "resumed"
+		done.Done, done.Why = "resumed", ""
 	}
 	return done, err
 }
