@@ -131,7 +131,7 @@ func (c *call) explain(to io.Writer, r *rollouts.Rollout) {
 			fmt.Fprintf(to, "  %-10s %s\n", name, text)
 		}
 	}
-	line("problem", r.Trouble())
+	line("note", r.Trouble())
 	if r.Deleting {
 		line("deleted", "it goes once no channel names a version that not every Kyma may have")
 	}
@@ -195,9 +195,13 @@ func (c *call) explainChannel(to io.Writer, channel *rollouts.Channel) {
 	}
 	line("version", version)
 	line("wave", channel.Step())
-	line("waits for", channel.Message)
+	if waits := waitsText(channel, c.now()); waits != "" {
+		line("waits for", waits+": "+channel.Message)
+	} else {
+		line("result", channel.Message)
+	}
 	if left, soaks := remaining(channel, c.now()); soaks {
-		line("next", fmt.Sprintf("the soak of wave %s: %s (%s)", channel.Wave, left, channel.NextAt))
+		line("next", fmt.Sprintf("the soak of wave %s ends at %s (%s)", channel.Wave, channel.NextAt, left))
 	}
 	c.explainWaves(to, channel)
 	c.explainWorst(to, channel.Worst)

@@ -106,7 +106,8 @@ func completed(r *rollouts.Rollout) (bool, error) {
 		}
 		word := ended[channel.Phase]
 		if word != "" && channel.WaitsFor != rollouts.ForManager {
-			return false, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("rollout %s %s on %s: %s", r.Name, word, channel.Title(), channel.Message)}).
+			why := fmt.Errorf("rollout %s %s on %s: %s", r.Name, word, channel.Title(), channel.Message)
+			return false, (&console.Failure{Code: console.CodeError, Err: why}).
 				With("kyma rollout status %s shows which Kymas failed, and what to do", r.Name)
 		}
 		all = all && channel.Phase == v1beta2.RolloutCompleted

@@ -110,7 +110,9 @@ func TestDecide_EndsWithItsContext(t *testing.T) {
 		},
 	})
 	_, _, err := Decide(ctx, always, key, kymaedit.DryRunNone,
-		func(r *v1beta2.ModuleRollout, _ *v1beta2.ModuleReleaseMeta) (rollouts.Outcome, error) { return rollouts.Pause(r), nil })
+		func(r *v1beta2.ModuleRollout, _ *v1beta2.ModuleReleaseMeta) (rollouts.Outcome, error) {
+			return rollouts.Pause(r), nil
+		})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}

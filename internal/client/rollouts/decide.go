@@ -152,7 +152,8 @@ func Abort(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, a
 	case c == nil && aborted(rollout, ask.Channel):
 		return Outcome{Why: fmt.Sprintf("rollout %s is aborted already", rollout.Name+ofChannel(ask.Channel))}, nil
 	case c == nil:
-		return Outcome{}, refused("kyma release set "+rollout.Name+" CHANNEL=VERSION --allow-downgrade sets a channel back, for new installations",
+		return Outcome{}, refused(
+			"kyma release set "+rollout.Name+" CHANNEL=VERSION --allow-downgrade sets a channel back, for new installations",
 			"rollout %s is not under way: there is nothing to abort", rollout.Name+ofChannel(ask.Channel))
 	}
 	done, err := decide(rollout, release, c, v1beta2.RolloutAbort, c.Wave, ask.Person)
@@ -215,7 +216,8 @@ func decide(
 	}
 	if before != nil && !same && !seen && action != v1beta2.RolloutAbort {
 		return Outcome{}, refused("try again in a moment; kyma check shows whether the lifecycle manager runs",
-			"the lifecycle manager has not seen the last decision about rollout %s yet: %s %s%s", rollout.Name, before.Action, before.Target, by(before.By))
+			"the lifecycle manager has not seen the last decision about rollout %s yet: %s %s%s",
+			rollout.Name, before.Action, before.Target, by(before.By))
 	}
 	rollout.Spec.Decision = &v1beta2.RolloutDecision{
 		Action: action, Target: target, Channel: c.Name, Wave: wave, At: metav1.NewTime(person.At), By: bounded(person.Name),

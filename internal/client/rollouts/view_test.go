@@ -31,7 +31,7 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 		},
 		"a wave soaks": {
 			newRollout(on(func(c *v1beta2.RolloutChannel) { c.Waves[1].Soaking = true })), current, ForSoak, false,
-			"Wave early is ready and is observed", "kyma rollout status eventing --watch",
+			"Wave early is ready, and must stay so for a while", "kyma rollout status eventing --watch",
 		},
 		"a wave needs approval": {
 			newRollout(inPhase(v1beta2.RolloutWaiting, "rest")), current, ForApproval, true, "Wave rest waits for approval", "kyma rollout approve eventing",
@@ -45,7 +45,11 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 		},
 		"it has halted": {
 			newRollout(inPhase(v1beta2.RolloutHalted, "early")), current, ForDecision, true,
-			"More Kymas of wave early failed than it allows: 1 of 200", "kyma rollout resume eventing",
+			"1 of the 200 Kymas of wave early failed, and 2 may", "kyma rollout resume eventing",
+		},
+		"it has halted before its counts are known": {
+			newRollout(inPhase(v1beta2.RolloutHalted, "new")), current, ForDecision, true,
+			"0 of the 0 Kymas of wave new failed, and 0 may", "kyma rollout resume eventing",
 		},
 		"Kymas go back": {
 			newRollout(inPhase(v1beta2.RolloutRollingBack, "early"), on(func(c *v1beta2.RolloutChannel) { c.Back = []string{"x"} })),
@@ -76,7 +80,7 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 		},
 		"one of two channels is named": {
 			newRollout(inPhase(v1beta2.RolloutHalted, "early"), twoChannels), current, ForDecision, true,
-			"More Kymas of wave early failed than it allows: 1 of 200", "kyma rollout resume eventing --channel regular",
+			"1 of the 200 Kymas of wave early failed, and 2 may", "kyma rollout resume eventing --channel regular",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

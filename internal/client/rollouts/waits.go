@@ -117,16 +117,26 @@ func (c *Channel) sentence(wave v1beta2.RolloutWaveStatus) string {
 	case ForEmptyWave:
 		return fmt.Sprintf("Wave %s has no Kyma that can become ready: approve it to go on, or correct its selector", wave.Name)
 	case ForDecision:
-		return fmt.Sprintf("More Kymas of wave %s failed than it allows: %d of %d", wave.Name, wave.Failed, wave.Total)
+		return fmt.Sprintf("%d of the %d Kymas of wave %s failed, and %d may", wave.Failed, wave.Total, wave.Name, c.allowedIn(wave.Name))
 	case ForWayBack:
 		return fmt.Sprintf("Kymas go back from %s; %d do so now", c.To.Version, c.Back)
 	case ForSoak:
-		return fmt.Sprintf("Wave %s is ready and is observed", wave.Name)
+		return fmt.Sprintf("Wave %s is ready, and must stay so for a while", wave.Name)
 	case ForKymas:
 		return fmt.Sprintf("Wave %s upgrades: %d Kymas have not begun, %d are not ready yet", wave.Name, wave.Waiting, wave.Updating)
 	case ForNothing:
 	}
 	return c.ending()
+}
+
+// allowedIn returns how many Kymas of a wave may fail.
+func (c *Channel) allowedIn(wave string) int32 {
+	for i := range c.Waves {
+		if c.Waves[i].Name == wave {
+			return c.Waves[i].Allowed
+		}
+	}
+	return 0
 }
 
 // ending says how a rollout ended.
