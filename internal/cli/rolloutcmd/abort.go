@@ -22,10 +22,11 @@ func abort(c *call) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "abort NAME",
 		Short: "End a rollout, and set its channel back to the version before",
-		Long: "No further Kyma gets the version, and the channel names the version before again. Kymas that have the new version keep it, unless\n" +
-			"the rollout takes it back (onFailure: Rollback). The decision is written first, then the channel: what was interrupted in between\n" +
-			"admits nobody, and the same command completes it.",
-		Example: "  kyma rollout abort eventing\n  kyma rollout abort eventing --channel regular --yes\n  kyma rollout abort eventing --dry-run=server",
+		Long: "No further Kyma gets the version, and the channel names the version before again. Kymas that have the new version keep it.\n" +
+			"The decision is written first, then the channel: if it is interrupted in between, no further Kyma gets the version, and the same\n" +
+			"command completes it.",
+		Example: "  kyma rollout abort eventing\n  kyma rollout abort eventing --channel regular --yes\n" +
+			"  kyma rollout abort eventing --dry-run=server",
 	}
 	c.channelFlag(command, "the channel whose rollout ends")
 	c.deciding(command, rollouts.Abort)
@@ -33,7 +34,8 @@ func abort(c *call) *cobra.Command {
 	return command
 }
 
-// runAbort writes the decision first and the channel then: what is interrupted in between admits no Kyma, and the same command heals it.
+// runAbort writes the decision first and the channel then: if it is interrupted in between, no Kyma is admitted, and the
+// same command heals it.
 func (c *call) runAbort(ctx context.Context, name string) error {
 	cluster, found, person, err := c.open(ctx, name)
 	if err != nil {

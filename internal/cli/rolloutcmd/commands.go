@@ -18,8 +18,8 @@ func commands(c *console.Console, t *target.Target, now func() time.Time) []*cob
 	rollout := &cobra.Command{
 		Use:   "rollout",
 		Short: "See and steer releases that go out in waves",
-		Long: "A ModuleRollout says in which waves the Kymas get the version that a channel names. These commands show how far it is, and let a\n" +
-			"person pause it, go on, approve a wave, or end it. They are for the cluster of the lifecycle manager.",
+		Long: "A ModuleRollout says in which waves the Kymas get the version that a channel names. These commands show how far it is, and\n" +
+			"let a person pause it, go on, approve a wave, or end it. They are for the cluster of the lifecycle manager.",
 	}
 	rollout.AddCommand(list(call()), status(call()), pause(call()), resume(call()), approve(call()), abort(call()))
 	release := &cobra.Command{Use: "release", Short: "Say which version of a module each channel offers"}

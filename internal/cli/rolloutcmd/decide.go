@@ -37,8 +37,8 @@ func resume(c *call) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "resume NAME",
 		Short: "Let a paused or halted rollout go on",
-		Long: "It ends a pause. A rollout that has halted goes on, and forgives the Kymas that have failed so far: kyma rollout status shows which\n" +
-			"these are. Where several channels have halted, --channel names one.",
+		Long: "It ends a pause. A rollout that has halted goes on, and forgives the Kymas that have failed so far: kyma rollout status shows\n" +
+			"which these are. Where several channels have halted, --channel names one.",
 		Example: "  kyma rollout resume eventing\n  kyma rollout resume eventing --channel regular",
 	}
 	c.channelFlag(command, "the channel that has halted")
@@ -51,7 +51,8 @@ func approve(c *call) *cobra.Command {
 		Short: "Let the wave begin that waits for approval",
 		Long: "It approves the wave that waits, for the version that it waits with, and no other. A wave without a Kyma that can become ready\n" +
 			"passes. With --wave it is refused where another wave waits.",
-		Example: "  kyma rollout approve eventing\n  kyma rollout approve eventing --wave rest\n  kyma rollout approve eventing --channel regular",
+		Example: "  kyma rollout approve eventing\n  kyma rollout approve eventing --wave rest\n" +
+			"  kyma rollout approve eventing --channel regular",
 	}
 	c.channelFlag(command, "the channel whose wave waits")
 	command.Flags().StringVar(&c.wave, "wave", "", "the wave that is meant; it is refused where another one waits")

@@ -94,9 +94,11 @@ func listDocument(all []rollouts.Rollout, now time.Time) console.Document {
 			})
 		}
 		if len(r.Channels) == 0 {
-			d.Rows = append(d.Rows, []string{
-				r.Namespace, r.Name, "", "", "", string(r.Phase), "", "", "", "the lifecycle manager", r.Trouble(),
-			})
+			waits := ""
+			if r.Phase == rollouts.Pending {
+				waits = "the lifecycle manager"
+			}
+			d.Rows = append(d.Rows, []string{r.Namespace, r.Name, "", "", "", string(r.Phase), "", "", "", waits, r.Trouble()})
 		}
 	}
 	return d

@@ -29,8 +29,8 @@ func releaseStatus(c *call) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status MODULE",
 		Short: "Show how far a module's versions are: in how many Kymas, and where they fail",
-		Long: "Count the Kymas that have each version of a module, how far the versions are that its channels offer, and name those whose module\n" +
-			"is not ready. It works with and without a ModuleRollout.",
+		Long: "Count the Kymas that have each version of a module, how far the versions are that its channels offer, and name those whose\n" +
+			"module is not ready. It works with and without a ModuleRollout.",
 		Example:           "  kyma release status eventing\n  kyma release status eventing -o json",
 		Args:              named(true),
 		ValidArgsFunction: c.completeReleases,

@@ -255,7 +255,7 @@ func TestStatus_Wait(t *testing.T) {
 		"it halts": {
 			halted, 1, "Error: rollout eventing has halted on channel regular: 3 of 200 Kymas of wave early failed, and 2 may\nHint: kyma rollout status eventing",
 		},
-		"it is aborted": {aborted, 1, "rollout eventing was aborted on channel regular: The rollout was aborted: no further Kyma gets 1.3.0"},
+		"it is aborted": {aborted, 1, "rollout eventing was aborted on channel regular: the rollout was aborted: no further Kyma gets 1.3.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -281,17 +281,17 @@ func TestStatus_WaitIsNotFooledByTheVersionBefore(t *testing.T) {
 	b := newBench(t)
 	b.release("eventing", "regular", "1.4.0")
 	b.rollout("eventing", channelOf("regular", v1beta2.RolloutCompleted, ""))
-	b.expect(3, "rollout eventing has not completed after 500ms: channel regular: Channel regular names 1.4.0",
+	b.expect(3, "rollout eventing has not completed after 500ms: channel regular: channel regular names 1.4.0",
 		"rollout", "status", "eventing", "--wait", "--timeout", "500ms")
 	b.rollout("telemetry")
-	out := b.expect(3, "The lifecycle manager has not looked at it yet", "rollout", "status", "telemetry", "--wait", "--timeout", "500ms", "-o", "json")
+	out := b.expect(3, "the lifecycle manager has not looked at it yet", "rollout", "status", "telemetry", "--wait", "--timeout", "500ms", "-o", "json")
 	if !strings.Contains(out, `"phase": "Pending"`) {
 		t.Errorf("programs get what is known: %q", out)
 	}
 }
 
-// fleet creates Kymas with eventing on channel regular.
-func (b *bench) fleet(count int) {
+// kymas creates Kymas with eventing on channel regular.
+func (b *bench) kymas(count int) {
 	b.Helper()
 	for i := range count {
 		kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: fmt.Sprintf("kyma-%02d", i)}}
@@ -314,7 +314,7 @@ func (b *bench) fleet(count int) {
 func TestReleaseStatus(t *testing.T) {
 	b := newBench(t)
 	b.release("eventing", "regular", "1.3.0", "fast", "1.3.0")
-	b.fleet(20)
+	b.kymas(20)
 	b.golden("release", b.expect(0, "", "release", "status", "eventing"))
 	if b.requests != 3 {
 		t.Errorf("%d requests, want one list for each of three kinds", b.requests)

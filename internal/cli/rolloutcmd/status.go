@@ -22,8 +22,8 @@ func status(c *call) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Explain how far a rollout is, and what it waits for",
-		Long: "Explain how far a rollout is: its waves, what it waits for, which Kymas failed, and what can be done. NAME may be left out where\n" +
-			"there is only one. The exit code is 0 while it goes on and once it is completed or aborted, 2 when nothing goes on before a\n" +
+		Long: "Explain how far a rollout is: its waves, what it waits for, which Kymas failed, and what can be done. NAME may be left out\n" +
+			"where there is only one. The exit code is 0 while it goes on and once it is completed or aborted, 2 when nothing goes on before a\n" +
 			"person acts, and 1 when too many Kymas failed or the plan cannot be carried out.\n\n" +
 			"--wait returns when it has completed. It ends with exit code 1 when it halts, goes back or is aborted, and with 3 after --timeout.",
 		Example: "  kyma rollout status eventing\n  kyma rollout status eventing --watch\n" +

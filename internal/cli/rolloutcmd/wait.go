@@ -31,7 +31,7 @@ func (c *call) waitCompleted(ctx context.Context, name string) error {
 	})
 	progress.End()
 	if errors.Is(err, errTimeout) {
-		err = console.TimedOut("rollout %s has not completed after %s: %s", last.Name, c.timeout, standing(&last)).
+		err = console.TimedOut("rollout %s has not completed after %s: %s", last.Name, c.timeout, firstOpen(&last)).
 			With("it goes on: kyma rollout status %s shows how far it is", last.Name)
 	}
 	if last.Name == "" || c.isText() {
@@ -97,7 +97,10 @@ func completed(r *rollouts.Rollout) (bool, error) {
 	if r.Problem != "" {
 		return false, &console.Failure{Code: console.CodeError, Err: fmt.Errorf("rollout %s cannot be carried out: %s", r.Name, r.Problem)}
 	}
-	all := len(r.Channels) > 0 && r.Observed
+	if len(r.Channels) == 0 && r.Observed {
+		return false, &console.Failure{Code: console.CodeError, Err: fmt.Errorf("rollout %s has nothing to wait for: %s", r.Name, r.Trouble())}
+	}
+	all := r.Observed
 	for i := range r.Channels {
 		channel := &r.Channels[i]
 		if channel.Offered != "" {
@@ -121,8 +124,8 @@ var ended = map[v1beta2.RolloutPhase]string{
 	v1beta2.RolloutAborted: "was aborted",
 }
 
-// standing returns what the first channel that is not through waits for.
-func standing(r *rollouts.Rollout) string {
+// firstOpen returns what the first channel that is not through waits for.
+func firstOpen(r *rollouts.Rollout) string {
 	for i := range r.Channels {
 		if channel := &r.Channels[i]; channel.Phase != v1beta2.RolloutCompleted || channel.Offered != "" {
 			return channel.Title() + ": " + channel.Message

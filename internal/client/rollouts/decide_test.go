@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -16,6 +17,11 @@ func waiting(changes ...func(*v1beta2.ModuleRollout)) *v1beta2.ModuleRollout {
 		c.Waves[2] = v1beta2.RolloutWaveStatus{Name: "rest", Total: 3, Waiting: 3}
 	})
 	return newRollout(append([]func(*v1beta2.ModuleRollout){inPhase(v1beta2.RolloutWaiting, "rest"), unbegun}, changes...)...)
+}
+
+// begunEmpty lets the last wave have begun, with no Kyma that can become ready.
+func begunEmpty(r *v1beta2.ModuleRollout) {
+	r.Status.Channels[0].Waves[2] = v1beta2.RolloutWaveStatus{Name: "rest", Since: metav1.NewTime(noon), Total: 2, Skipped: 1, Failed: 1}
 }
 
 func halted(changes ...func(*v1beta2.ModuleRollout)) *v1beta2.ModuleRollout {
@@ -67,7 +73,7 @@ func TestDecisions(t *testing.T) {
 		},
 		"a way back is not resumed": {
 			do: Resume, rollout: newRollout(inPhase(v1beta2.RolloutRollingBack, "early")), release: current,
-			says: "channel regular of rollout eventing takes 1.3.0 back: that cannot be resumed",
+			says: "channel regular of rollout eventing takes 1.3.0 back, which a resume does not change",
 		},
 		"a version that the channel left is not resumed": {
 			do: Resume, rollout: halted(), release: moved,
@@ -76,8 +82,18 @@ func TestDecisions(t *testing.T) {
 		"a wave that waits is approved":  {do: Approve, rollout: waiting(), release: current, done: "approved", decided: "approve regular rest"},
 		"the named wave is approved":     {do: Approve, rollout: waiting(), release: current, ask: Request{Wave: "rest"}, done: "approved", decided: "approve regular rest"},
 		"an unread release is no reason": {do: Approve, rollout: waiting(), done: "approved", decided: "approve regular rest"},
+		"an approval that was seen and did not count is given again": {
+			do: Approve, rollout: waiting(decided(v1beta2.RolloutApprove, "rest")), release: current, done: "approved", decided: "approve regular rest",
+		},
+		"a wave that has begun and is empty passes, in a pause, too": {
+			do: Approve, rollout: waiting(paused, begunEmpty), release: current, done: "approved", decided: "approve regular rest",
+		},
+		"a rollout about nothing": {
+			do: Approve, rollout: newRollout(func(r *v1beta2.ModuleRollout) { r.Status.Channels, r.Status.Summary = nil, "no channel" }),
+			says: "rollout eventing decides about no channel of its module: no channel",
+		},
 		"an approval twice is one": {
-			do: Approve, rollout: waiting(decided(v1beta2.RolloutApprove, "rest")), release: current,
+			do: Approve, rollout: waiting(decided(v1beta2.RolloutApprove, "rest"), unseen), release: current,
 			says: "approve of channel regular 1.3.0 is decided already (by ann)", decided: "approve regular rest",
 		},
 		"another wave is not approved": {
@@ -113,8 +129,12 @@ func TestDecisions(t *testing.T) {
 		"an abort sets the channel back": {
 			do: Abort, rollout: newRollout(), release: current, done: "aborted", decided: "abort regular early", back: "regular 1.3.0 1.2.0",
 		},
+		"an abort that was seen and did not count is decided again": {
+			do: Abort, rollout: newRollout(decided(v1beta2.RolloutAbort, "early")), release: current, done: "aborted",
+			decided: "abort regular early", back: "regular 1.3.0 1.2.0",
+		},
 		"an abort that was interrupted sets it back": {
-			do: Abort, rollout: newRollout(decided(v1beta2.RolloutAbort, "early")), release: current,
+			do: Abort, rollout: newRollout(decided(v1beta2.RolloutAbort, "early"), unseen), release: current,
 			says:    "abort of channel regular 1.3.0 is decided already (by ann)",
 			decided: "abort regular early", back: "regular 1.3.0 1.2.0",
 		},
@@ -126,6 +146,10 @@ func TestDecisions(t *testing.T) {
 		"an abort twice is one": {
 			do: Abort, rollout: newRollout(inPhase(v1beta2.RolloutAborted, "early")), release: releaseWith("regular", "1.2.0"),
 			says: "rollout eventing is aborted already",
+		},
+		"an abort after which the channel was set back is one": {
+			do: Abort, rollout: newRollout(inPhase(v1beta2.RolloutAborted, ""), on(func(c *v1beta2.RolloutChannel) { c.To = c.From })),
+			release: releaseWith("regular", "1.2.0"), says: "rollout eventing is aborted already",
 		},
 		"an abort is one also when its channel has completed since": {
 			do: Abort, rollout: newRollout(decided(v1beta2.RolloutAbort, "early"), inPhase(v1beta2.RolloutCompleted, "")), release: current,

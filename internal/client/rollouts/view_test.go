@@ -26,22 +26,22 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 		types   string // the first words that a person can type
 	}{
 		"Kymas upgrade": {
-			newRollout(), current, ForKymas, false, "Wave early upgrades: 190 Kymas have not begun, 2 are not ready yet",
+			newRollout(), current, ForKymas, false, "wave early upgrades: 190 Kymas have not begun, 2 are not ready yet",
 			"kyma rollout status eventing --watch",
 		},
 		"a wave soaks": {
 			newRollout(on(func(c *v1beta2.RolloutChannel) { c.Waves[1].Soaking = true })), current, ForSoak, false,
-			"Wave early is ready, and must stay so for a while", "kyma rollout status eventing --watch",
+			"wave early is ready, and must stay so for a while", "kyma rollout status eventing --watch",
 		},
 		"a wave needs approval": {
-			newRollout(inPhase(v1beta2.RolloutWaiting, "rest")), current, ForApproval, true, "Wave rest waits for approval", "kyma rollout approve eventing",
+			newRollout(inPhase(v1beta2.RolloutWaiting, "rest")), current, ForApproval, true, "wave rest waits for approval", "kyma rollout approve eventing",
 		},
 		"a wave is empty": {
 			newRollout(inPhase(v1beta2.RolloutWaiting, "early"), emptied), current, ForEmptyWave, true,
-			"Wave early has no Kyma that can become ready: approve it to go on, or correct its selector", "kyma rollout approve eventing",
+			"wave early has no Kyma that can become ready: approve it to go on, or correct its selector", "kyma rollout approve eventing",
 		},
 		"it is paused": {
-			newRollout(paused), current, ForResume, true, "The rollout is paused: no further Kyma gets 1.3.0", "kyma rollout resume eventing",
+			newRollout(paused), current, ForResume, true, "the rollout is paused: no further Kyma gets 1.3.0", "kyma rollout resume eventing",
 		},
 		"it has halted": {
 			newRollout(inPhase(v1beta2.RolloutHalted, "early")), current, ForDecision, true,
@@ -57,21 +57,25 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 		},
 		"they have gone back": {
 			newRollout(inPhase(v1beta2.RolloutRolledBack, "early")), current, ForNothing, false,
-			"Too many Kymas failed, and those that had 1.3.0 have gone back", "",
+			"too many Kymas failed, and those that had 1.3.0 have gone back", "kyma rollout abort eventing",
 		},
 		"it was aborted": {
 			newRollout(inPhase(v1beta2.RolloutAborted, "early")), current, ForNothing, false,
-			"The rollout was aborted: no further Kyma gets 1.3.0", "",
+			"the rollout was aborted: no further Kyma gets 1.3.0", "kyma rollout abort eventing",
+		},
+		"it was aborted, and the channel set back": {
+			newRollout(inPhase(v1beta2.RolloutAborted, ""), on(func(c *v1beta2.RolloutChannel) { c.To = c.From })), releaseWith("regular", "1.2.0"),
+			ForNothing, false, "the rollout was aborted: no further Kyma gets 1.2.0", "",
 		},
 		"it has completed": {
-			newRollout(inPhase(v1beta2.RolloutCompleted, "")), current, ForNothing, false, "Every Kyma may have 1.3.0", "",
+			newRollout(inPhase(v1beta2.RolloutCompleted, "")), current, ForNothing, false, "every Kyma may have 1.3.0", "",
 		},
 		"the channel moved on": {
 			newRollout(inPhase(v1beta2.RolloutCompleted, "")), releaseWith("regular", "1.4.0"), ForManager, false,
-			"Channel regular names 1.4.0, which the lifecycle manager has not taken up yet", "kyma rollout status eventing --watch",
+			"channel regular names 1.4.0, which the lifecycle manager has not taken up yet", "kyma rollout status eventing --watch",
 		},
 		"the last change is not seen": {
-			newRollout(unseen), nil, ForManager, false, "The lifecycle manager has not taken up the last change of the rollout yet",
+			newRollout(unseen), nil, ForManager, false, "the lifecycle manager has not taken up the last change of the rollout yet",
 			"kyma rollout status eventing --watch",
 		},
 		"the lifecycle manager says it better": {
@@ -186,14 +190,17 @@ func TestDescribe_Trouble(t *testing.T) {
 	}{
 		"nothing is wrong": {newRollout(), ""},
 		"the manager did not look yet": {
-			newRollout(func(r *v1beta2.ModuleRollout) { r.Status = v1beta2.ModuleRolloutStatus{} }), "The lifecycle manager has not looked at it yet",
+			newRollout(func(r *v1beta2.ModuleRollout) { r.Status = v1beta2.ModuleRolloutStatus{} }), "the lifecycle manager has not looked at it yet",
 		},
 		"the plan is wrong": {newRollout(condition(v1beta2.ConditionProgressing, v1beta2.ReasonSpecInvalid, "two waves select all")), "two waves select all"},
 		"the release is not marked": {
 			newRollout(condition(v1beta2.ConditionArmed, v1beta2.ReasonReleaseUnmarked, "there is no release")), "there is no release",
 		},
+		"it is about nothing": {
+			newRollout(func(r *v1beta2.ModuleRollout) { r.Status.Channels = nil }), "it decides about no channel of the module",
+		},
 		"the release is not marked, for no known reason": {
-			newRollout(condition(v1beta2.ConditionHalted, "x", "")), "The release is not marked yet: no Kyma gets another version",
+			newRollout(condition(v1beta2.ConditionHalted, "x", "")), "the release is not marked yet: no Kyma gets another version",
 		},
 	} {
 		r := Describe(c.rollout, nil)
