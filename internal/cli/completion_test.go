@@ -62,6 +62,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("in a cluster without our kinds %q is completed by %q", line, words)
 		}
 	}
+	withoutRollouts(t, plane)
 	install := envtest.CRDInstallOptions{MaxTime: time.Minute, Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
 	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
 		t.Fatal(err)
@@ -107,6 +108,30 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutRollouts calls the commands for rollouts in a cluster without our kinds, and in one whose lifecycle manager does not know rollouts.
+func withoutRollouts(t *testing.T, plane *localcluster.ControlPlane) {
+	t.Helper()
+	check := func(line string, want string) {
+		t.Helper()
+		code, out, said := run(t, strings.Fields(line)...)
+		if code != 4 || !strings.Contains(said, want) || out != "" {
+			t.Errorf("%s: exit code %d, said %q, wrote %q", line, code, said, out)
+		}
+	}
+	for _, line := range []string{"rollout list", "rollout list --watch", "rollout status notes --wait", "rollout pause notes"} {
+		check(line, "this cluster has no ModuleRollouts: the lifecycle manager is not installed\nHint: kyma install")
+	}
+	check("release status notes", "this cluster has no ModuleReleaseMetas: the lifecycle manager is not installed\nHint: kyma install")
+	install := envtest.CRDInstallOptions{
+		MaxTime: time.Minute, Paths: []string{"../../config/crd/bases/operator.kyma-project.io_modulereleasemetas.yaml"}, ErrorIfPathMissing: true,
+	}
+	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
+		t.Fatal(err)
+	}
+	check("rollout list", "its lifecycle manager is too old for releases in waves\nHint: kyma install brings it up to date")
+	check("rollout abort notes --yes", "its lifecycle manager is too old for releases in waves")
 }
 
 // rejected calls commands with a token that the cluster does not accept: its answer is one word.

@@ -57,10 +57,46 @@ func Burst(ctx context.Context, events <-chan struct{}) error {
 }
 
 // Events returns a channel that receives a value when objects of some kinds change. It holds one value at most, which carries no data. A
-// kind that the cluster does not serve, or that the user may not watch, gives none.
+// kind that the cluster does not serve, or that the user may not watch, gives none; where that is so of all, the user is warned.
 func Events(
 	ctx context.Context, c *console.Console, cluster client.WithWatch, namespace string, kinds ...client.ObjectList,
 ) (<-chan struct{}, error) {
+	changed, started, err := watchAll(ctx, cluster, namespace, kinds)
+	if err == nil && started == 0 {
+		c.Sayf("Warning: there is nothing here that could be watched: this is the current state")
+	}
+	return changed, err
+}
+
+// tick is how often a user who may not watch looks again.
+const tick = 2 * time.Second
+
+// EventsOrTicks is Events for a command that waits for something. Where nothing can be watched, the channel receives a value every two
+// seconds: a user who may read and not watch would otherwise wait in vain.
+func EventsOrTicks(
+	ctx context.Context, cluster client.WithWatch, namespace string, kinds ...client.ObjectList,
+) (<-chan struct{}, error) {
+	changed, started, err := watchAll(ctx, cluster, namespace, kinds)
+	if err != nil || started > 0 {
+		return changed, err
+	}
+	go func() {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				announce(changed)
+			}
+		}
+	}()
+	return changed, nil
+}
+
+// watchAll begins to watch some kinds, and returns how many of them can be watched.
+func watchAll(ctx context.Context, cluster client.WithWatch, namespace string, kinds []client.ObjectList) (chan struct{}, int, error) {
 	changed := make(chan struct{}, 1)
 	started := 0
 	for _, list := range kinds {
@@ -69,16 +105,21 @@ func Events(
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		started++
 		again := func() (watch.Interface, error) { return cluster.Watch(ctx, list, client.InNamespace(namespace)) }
 		go func() { tell(ctx, stream, again, changed) }()
 	}
-	if started == 0 {
-		c.Sayf("Warning: there is nothing here that could be watched: this is the current state")
+	return changed, started, nil
+}
+
+// announce puts a value into a channel that has none.
+func announce(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
 	}
-	return changed, nil
 }
 
 // tell passes on the events of a stream, and begins another stream when it ends. That counts as an event, so that nothing is missed in
@@ -86,10 +127,7 @@ func Events(
 func tell(ctx context.Context, stream watch.Interface, again func() (watch.Interface, error), to chan<- struct{}) {
 	for {
 		for range stream.ResultChan() {
-			select {
-			case to <- struct{}{}:
-			default:
-			}
+			announce(to)
 		}
 		stream.Stop()
 		for {

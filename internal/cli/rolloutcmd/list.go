@@ -60,7 +60,7 @@ func (c *call) follow(
 	if !c.watch {
 		return draw(ctx, cluster, namespace)
 	}
-	events, err := await.Events(ctx, c.console, cluster, namespace, &v1beta2.ModuleRolloutList{}, &v1beta2.ModuleReleaseMetaList{})
+	events, err := await.Events(ctx, c.console, cluster, namespace, watched()...)
 	if err != nil {
 		return err
 	}
@@ -71,6 +71,11 @@ func (c *call) follow(
 		}
 		return err
 	})
+}
+
+// watched are the kinds whose changes are followed.
+func watched() []client.ObjectList {
+	return []client.ObjectList{&v1beta2.ModuleRolloutList{}, &v1beta2.ModuleReleaseMetaList{}}
 }
 
 func listDocument(all []rollouts.Rollout, now time.Time) console.Document {
@@ -160,5 +165,5 @@ func remaining(c *rollouts.Channel, now time.Time) (string, bool) {
 	case !at.After(now):
 		return "ends now", true
 	}
-	return duration.HumanDuration(at.Sub(now)) + " more", true
+	return duration.HumanDuration(at.Sub(now)) + " left", true
 }

@@ -175,6 +175,19 @@ func TestRightsThatAreMissing(t *testing.T) {
 	if code != 1 || !strings.Contains(said, "Warning: you may not list ModuleRollout") || !strings.Contains(said, "you may not list Kyma.") {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
+	// One who may not watch waits all the same, and is told of the end.
+	waiter := b.user("waiter", may("modulerollouts", "list", "get", "patch"), may("modulereleasemetas", "list", "get"))
+	code, _, said = as(waiter, "rollout", "pause", "eventing", "--timeout", "3s")
+	if code != 3 || !strings.Contains(said, "has not taken it up after 3s") {
+		t.Errorf("exit code %d, said %q", code, said)
+	}
+	seen := b.reread("eventing")
+	b.report(seen, seen.Status.Channels...)
+	if code, _, said = as(waiter, "rollout", "resume", "eventing", "--wait=false"); code != 0 {
+		t.Errorf("exit code %d, said %q", code, said)
+	}
+	seen = b.reread("eventing")
+	b.report(seen, seen.Status.Channels...)
 	// One who may decide and not release: the abort stops admissions, and says what is left to do.
 	decider := b.user("decider", may("modulerollouts", "list", "get", "patch"), may("modulereleasemetas", "get", "list"))
 	code, out, said = as(decider, "rollout", "abort", "eventing", "--yes", "--wait=false")

@@ -56,7 +56,7 @@ func (c *call) until(
 		bounded, cancel = context.WithTimeout(ctx, c.timeout)
 	}
 	defer cancel()
-	events, err := await.Events(bounded, c.console, cluster, namespace, &v1beta2.ModuleRolloutList{}, &v1beta2.ModuleReleaseMetaList{})
+	events, err := await.EventsOrTicks(bounded, cluster, namespace, watched()...)
 	for err == nil {
 		var done bool
 		if done, err = look(bounded); done || err != nil {

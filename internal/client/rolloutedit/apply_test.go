@@ -161,6 +161,9 @@ func TestPersonOf(t *testing.T) {
 	if got.Name == "context-user" || got.Name == "" {
 		t.Errorf("the API server knows who calls, and it is %q", got.Name)
 	}
+	if age := time.Since(got.At); age > time.Hour || age < -time.Hour {
+		t.Errorf("the API server has a clock, and the time is %s", got.At)
+	}
 	refusing := interceptor.NewClient(c, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
 			if _, is := o.(*authenticationv1.SelfSubjectReview); is {

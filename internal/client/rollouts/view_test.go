@@ -15,7 +15,7 @@ import (
 func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 	current := releaseWith("regular", "1.3.0")
 	emptied := on(func(c *v1beta2.RolloutChannel) {
-		c.Waves[1] = v1beta2.RolloutWaveStatus{Name: "early", Total: 4, Skipped: 3, BrokenBefore: 1}
+		c.Waves[1] = v1beta2.RolloutWaveStatus{Name: "early", Since: metav1.NewTime(noon), Total: 4, Skipped: 3, BrokenBefore: 1}
 	})
 	for name, c := range map[string]struct {
 		rollout *v1beta2.ModuleRollout
