@@ -32,10 +32,10 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 			t.Errorf("said %q", said)
 		}
 	})
-	s.Run("an unmarked release is not moved", func(t *testing.T) {
+	s.Run("what is not armed is not moved", func(t *testing.T) {
 		authorcmd.SetArmPatience(t, 300*time.Millisecond)
 		shell := &shell{T: t, target: s.target}
-		shell.refused(3, "has not marked the release default/notes within 300ms", append(set, "regular=0.1.0")...)
+		shell.refused(3, "has not taken up the ModuleRollout default/notes within 300ms", append(set, "regular=0.1.0")...)
 		shell.refused(3, "Hint: kyma rollout status notes says why", append(set, "regular=0.1.0")...)
 		if channels := offered(t, c); channels != "regular=0.2.0 fast=0.1.0" {
 			t.Errorf("the channels offer %s", channels)
@@ -47,12 +47,9 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 			t.Errorf("said %q", said)
 		}
 	})
-	s.Run("it is moved once it is marked", func(t *testing.T) {
+	s.Run("it is moved once that is armed", func(t *testing.T) {
 		shell, marked := &shell{T: t, target: s.target}, make(chan error)
-		go func() {
-			time.Sleep(200 * time.Millisecond)
-			marked <- mark(t, c, rollout)
-		}()
+		go func() { marked <- arm(t, c, rollout) }()
 		_, said := shell.ok(append(set, "regular=0.1.0")...)
 		if err := <-marked; err != nil {
 			t.Fatal(err)
@@ -82,15 +79,21 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 	}
 }
 
-// mark marks the release, as the lifecycle manager does once it knows the rollout.
-func mark(t *testing.T, c client.Client, rollout *v1beta2.ModuleRollout) error {
+// arm marks the release and reports what it offers, as the lifecycle manager does once it knows the rollout.
+func arm(t *testing.T, c client.Client, rollout *v1beta2.ModuleRollout) error {
 	release := &v1beta2.ModuleReleaseMeta{}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(rollout), release); err != nil {
 		return err
 	}
 	before := release.DeepCopy()
 	release.Annotations = map[string]string{v1beta2.AnnotationRollout: string(rollout.UID)}
-	return c.Patch(t.Context(), release, client.MergeFrom(before))
+	if err := c.Patch(t.Context(), release, client.MergeFrom(before)); err != nil {
+		return err
+	}
+	rollout.Status.Channels = []v1beta2.RolloutChannel{{
+		Name: "regular", Phase: v1beta2.RolloutCompleted, To: v1beta2.RolloutVersion{Version: "0.2.0"},
+	}}
+	return c.Status().Update(t.Context(), rollout)
 }
 
 // unreadableRollouts moves channels as a user who may release, and may not read rollouts.

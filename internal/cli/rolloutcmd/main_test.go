@@ -100,7 +100,7 @@ func failed(c v1beta2.RolloutChannel) v1beta2.RolloutChannel {
 // rollout creates a rollout with channels in its status; none means that the lifecycle manager has not looked at it yet.
 func (b *bench) rollout(name string, channels ...v1beta2.RolloutChannel) *v1beta2.ModuleRollout {
 	b.Helper()
-	hours := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Hour} }
+	hours := func(n int) metav1.Duration { return metav1.Duration{Duration: time.Duration(n) * time.Hour} }
 	r := &v1beta2.ModuleRollout{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: name}}
 	r.Spec.ProgressDeadline.Duration = 30 * time.Minute
 	r.Spec.Waves = []v1beta2.RolloutWave{

@@ -10,6 +10,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -220,19 +221,21 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
+// shows returns what is on the screen.
+func (s *screen) shows() string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.text.String()
+}
+
 // await waits until words are on the screen.
 func (s *screen) await(t *testing.T, words string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		s.mutex.Lock()
-		has := strings.Contains(s.text.String(), words)
-		s.mutex.Unlock()
-		if has {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%q is not on the screen:\n%s", words, s.text.String())
-		}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return strings.Contains(s.shows(), words), nil
+	})
+	if err != nil {
+		t.Fatalf("%q is not on the screen: %v\n%s", words, err, s.shows())
 	}
 }
 

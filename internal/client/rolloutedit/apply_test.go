@@ -177,43 +177,67 @@ func TestPersonOf(t *testing.T) {
 	}
 }
 
-func TestAwaitMark(t *testing.T) {
+func TestAwaitArmed(t *testing.T) {
 	c, key, rollout := start(t)
-	if _, err := AwaitMark(t.Context(), c, rollout, 300*time.Millisecond); !errors.Is(err, ErrUnmarked) {
+	both := []string{"regular", "fast"}
+	short := 600 * time.Millisecond
+	if err := AwaitArmed(t.Context(), c, key, both, short); !errors.Is(err, ErrUnarmed) {
 		t.Errorf("without a mark it ended with %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), short)
 	defer cancel()
-	if _, err := AwaitMark(ctx, c, rollout, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+	if err := AwaitArmed(ctx, c, key, both, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with its context it ended with %v", err)
 	}
+	release := &v1beta2.ModuleReleaseMeta{}
+	if err := c.Get(t.Context(), key, release); err != nil {
+		t.Fatal(err)
+	}
+	mark := func(uid string) {
+		release.Annotations = map[string]string{v1beta2.AnnotationRollout: uid}
+		if err := c.Update(t.Context(), release); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark("another")
+	if err := AwaitArmed(t.Context(), c, key, nil, short); !errors.Is(err, ErrUnarmed) {
+		t.Errorf("with the mark of another rollout it ended with %v", err)
+	}
+	mark(string(rollout.UID))
+	if err := AwaitArmed(t.Context(), c, key, nil, short); err != nil {
+		t.Errorf("a channel that is new needs no more than the mark: %v", err)
+	}
+	if err := AwaitArmed(t.Context(), c, key, both, short); !errors.Is(err, ErrUnarmed) {
+		t.Errorf("before the version that the channel leaves is known it ended with %v", err)
+	}
+	armed := make(chan error)
+	go func() { armed <- AwaitArmed(t.Context(), c, key, both, time.Minute) }()
+	for _, name := range both {
+		to := v1beta2.RolloutVersion{Version: "1.3.0"}
+		rollout.Status.Channels = append(rollout.Status.Channels, v1beta2.RolloutChannel{Name: name, To: to, Phase: v1beta2.RolloutCompleted})
+		if err := c.Status().Update(t.Context(), rollout); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-armed; err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(t.Context(), rollout); err != nil {
+		t.Fatal(err)
+	}
+	if err := AwaitArmed(t.Context(), c, key, both, time.Minute); err != nil {
+		t.Errorf("a rollout that is gone holds nothing: %v", err)
+	}
+}
+
+func TestGoverning(t *testing.T) {
+	c, key, rollout := start(t)
 	found, err := Governing(t.Context(), c, key)
 	if err != nil || found == nil || found.UID != rollout.UID {
 		t.Errorf("%+v %v", found, err)
 	}
 	if none, err := Governing(t.Context(), c, client.ObjectKey{Namespace: key.Namespace, Name: "none"}); err != nil || none != nil {
 		t.Errorf("%+v %v", none, err)
-	}
-	marked := make(chan error)
-	go func() {
-		_, err := AwaitMark(t.Context(), c, rollout, time.Minute)
-		marked <- err
-	}()
-	for _, uid := range []string{"another", string(rollout.UID)} {
-		release := &v1beta2.ModuleReleaseMeta{}
-		if err := c.Get(t.Context(), key, release); err != nil {
-			t.Fatal(err)
-		}
-		release.Annotations = map[string]string{v1beta2.AnnotationRollout: uid}
-		if err := c.Update(t.Context(), release); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := <-marked; err != nil {
-		t.Error(err)
-	}
-	if got, err := AwaitMark(t.Context(), c, rollout, time.Minute); err != nil || !IsMarked(got, rollout) {
-		t.Errorf("%+v %v", got, err)
 	}
 }
 

@@ -8,8 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -31,68 +30,50 @@ func Covers(rollout *v1beta2.ModuleRollout, channel string) bool {
 	return len(rollout.Spec.Channels) == 0 || slices.Contains(rollout.Spec.Channels, channel)
 }
 
-// IsMarked reports whether a release carries the mark of a rollout: from then on every replica of the lifecycle manager that sees the
-// release knows of the rollout.
-func IsMarked(release *v1beta2.ModuleReleaseMeta, rollout *v1beta2.ModuleRollout) bool {
-	return release.Annotations[v1beta2.AnnotationRollout] == string(rollout.UID)
+// IsArmed reports whether a channel may move without reaching every Kyma at once:
+//
+//  1. the release carries the mark of the rollout: a replica of the lifecycle manager that sees the release knows of the rollout
+//  2. the rollout's status names what the channel offers now: a version that it sees first is taken for one that all Kymas may have
+func IsArmed(release *v1beta2.ModuleReleaseMeta, rollout *v1beta2.ModuleRollout, channels []string) bool {
+	if release.Annotations[v1beta2.AnnotationRollout] != string(rollout.UID) {
+		return false
+	}
+	for _, name := range channels {
+		known := slices.ContainsFunc(rollout.Status.Channels, func(c v1beta2.RolloutChannel) bool {
+			return c.Name == name && c.To.Version != ""
+		})
+		if !known {
+			return false
+		}
+	}
+	return true
 }
 
-// ErrUnmarked means that a release was not marked in time.
-var ErrUnmarked = errors.New("the release is not marked")
+// ErrUnarmed means that a rollout was not armed in time.
+var ErrUnarmed = errors.New("the rollout is not armed")
 
-// AwaitMark watches a release until it carries the mark of a rollout, and returns it then. The error is ErrUnmarked after the timeout.
-func AwaitMark(
-	ctx context.Context, c client.WithWatch, rollout *v1beta2.ModuleRollout, timeout time.Duration,
-) (*v1beta2.ModuleReleaseMeta, error) {
-	bounded, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for {
-		marked, err := awaitOnce(bounded, c, rollout)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case bounded.Err() != nil && marked == nil:
-			return nil, ErrUnmarked
-		case err != nil || marked != nil:
-			return marked, err
-		}
-		select { // the stream ended; streams do
-		case <-bounded.Done():
-		case <-time.After(time.Second):
-		}
-	}
-}
+// pollInterval is how often AwaitArmed looks. It waits for a moment, once for each new rollout, and so needs no right but to get both
+// objects.
+const pollInterval = 250 * time.Millisecond
 
-// awaitOnce lists and then watches until the mark is there or the stream ends.
-func awaitOnce(ctx context.Context, c client.WithWatch, rollout *v1beta2.ModuleRollout) (*v1beta2.ModuleReleaseMeta, error) {
-	only := []client.ListOption{client.InNamespace(rollout.Namespace), client.MatchingFields{"metadata.name": rollout.Name}}
-	var list v1beta2.ModuleReleaseMetaList
-	if err := c.List(ctx, &list, only...); err != nil {
-		return nil, err
-	}
-	for i := range list.Items {
-		if IsMarked(&list.Items[i], rollout) {
-			return &list.Items[i], nil
+// AwaitArmed waits until a rollout is armed for some channels. The error is ErrUnarmed after the timeout.
+func AwaitArmed(ctx context.Context, c client.Reader, key client.ObjectKey, channels []string, timeout time.Duration) error {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		rollout, err := Governing(ctx, c, key)
+		if err != nil || rollout == nil {
+			return err == nil, err // it was deleted meanwhile: nothing is to be waited for
 		}
-	}
-	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
-	stream, err := c.Watch(ctx, &v1beta2.ModuleReleaseMetaList{}, append([]client.ListOption{from}, only...)...)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, nil //nolint:nilnil // AwaitMark says what that means
-		case event, open := <-stream.ResultChan():
-			release, is := event.Object.(*v1beta2.ModuleReleaseMeta)
-			if !open || event.Type == watch.Error || !is {
-				return nil, nil //nolint:nilnil // it is watched again
-			}
-			if event.Type != watch.Deleted && IsMarked(release, rollout) {
-				return release, nil
-			}
+		release := &v1beta2.ModuleReleaseMeta{}
+		if err := c.Get(ctx, key, release); err != nil {
+			return false, err
 		}
+		return IsArmed(release, rollout, channels), nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return ErrUnarmed
 	}
+	return err
 }

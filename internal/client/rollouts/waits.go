@@ -222,9 +222,9 @@ func allowed(text string, total int32) int32 {
 	case err != nil:
 		return 0
 	case share:
-		return int32(int64(total) * n / 100) //nolint:gosec // a share of an int32
+		return int32(int64(total) * n / 100)
 	}
-	return int32(n) //nolint:gosec // parsed as 32 bits
+	return int32(n)
 }
 
 // shorten removes what is zero at the end of a duration's text.
