@@ -292,6 +292,32 @@ func TestStatus_Wait(t *testing.T) {
 	}
 }
 
+// TestStatus_WhatCannotComplete: a plan that is wrong, and one that is about nothing, end a wait at once.
+func TestStatus_WhatCannotComplete(t *testing.T) {
+	b := newBench(t)
+	wrong := b.rollout("wrong", channelOf("regular", v1beta2.RolloutProgressing, "early"))
+	wrong.Status.Conditions = []metav1.Condition{{
+		Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonSpecInvalid, Message: "its selector\nis wrong",
+		LastTransitionTime: metav1.NewTime(noon),
+	}}
+	empty := b.rollout("empty")
+	empty.Status.Phase, empty.Status.ObservedGeneration, empty.Status.Summary = v1beta2.RolloutCompleted, 1, "no channel of the module is in the plan"
+	empty.Status.Conditions = []metav1.Condition{{
+		Type: v1beta2.ConditionArmed, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonArmed, LastTransitionTime: metav1.NewTime(noon),
+	}}
+	for _, r := range []*v1beta2.ModuleRollout{wrong, empty} {
+		if err := b.Status().Update(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.expect(1, "rollout wrong cannot be carried out: its selector is wrong", "rollout", "status", "wrong", "--wait")
+	if out := b.expect(1, "", "rollout", "status", "wrong"); !strings.Contains(out, "  note       its selector is wrong\n") {
+		t.Errorf("wrote %q", out)
+	}
+	b.expect(1, "rollout empty has nothing to wait for: no channel of the module is in the plan", "rollout", "status", "empty", "--wait")
+	b.expect(1, "rollout empty decides about no channel of its module", "rollout", "approve", "empty")
+}
+
 // TestStatus_WaitIsNotFooledByTheVersionBefore: a channel that has just moved still has the status of the version before.
 func TestStatus_WaitIsNotFooledByTheVersionBefore(t *testing.T) {
 	b := newBench(t)

@@ -52,10 +52,12 @@ func (c *call) until(
 		return err
 	}
 	bounded, cancel := context.WithCancel(ctx)
-	if c.timeout > 0 {
-		bounded, cancel = context.WithTimeout(ctx, c.timeout)
-	}
 	defer cancel()
+	if c.timeout > 0 {
+		var end context.CancelFunc
+		bounded, end = context.WithTimeout(bounded, c.timeout)
+		defer end()
+	}
 	events, err := await.EventsOrTicks(bounded, cluster, namespace, watched()...)
 	for err == nil {
 		var done bool
@@ -95,10 +97,12 @@ func (c *call) progress(lines *console.Progress, r *rollouts.Rollout) {
 // completed reports whether every channel has completed; the error says why one cannot.
 func completed(r *rollouts.Rollout) (bool, error) {
 	if r.Problem != "" {
-		return false, &console.Failure{Code: console.CodeError, Err: fmt.Errorf("rollout %s cannot be carried out: %s", r.Name, r.Problem)}
+		why := fmt.Errorf("rollout %s cannot be carried out: %s", r.Name, console.OneLine(r.Problem))
+		return false, &console.Failure{Code: console.CodeError, Err: why}
 	}
 	if len(r.Channels) == 0 && r.Observed {
-		return false, &console.Failure{Code: console.CodeError, Err: fmt.Errorf("rollout %s has nothing to wait for: %s", r.Name, r.Trouble())}
+		why := fmt.Errorf("rollout %s has nothing to wait for: %s", r.Name, console.OneLine(r.Trouble()))
+		return false, &console.Failure{Code: console.CodeError, Err: why}
 	}
 	all := r.Observed
 	for i := range r.Channels {
@@ -109,7 +113,7 @@ func completed(r *rollouts.Rollout) (bool, error) {
 		}
 		word := ended[channel.Phase]
 		if word != "" && channel.WaitsFor != rollouts.ForManager {
-			why := fmt.Errorf("rollout %s %s on %s: %s", r.Name, word, channel.Title(), channel.Message)
+			why := fmt.Errorf("rollout %s %s on %s: %s", r.Name, word, channel.Title(), console.OneLine(channel.Message))
 			return false, (&console.Failure{Code: console.CodeError, Err: why}).
 				With("kyma rollout status %s shows which Kymas failed, and what to do", r.Name)
 		}
@@ -128,7 +132,7 @@ var ended = map[v1beta2.RolloutPhase]string{
 func firstOpen(r *rollouts.Rollout) string {
 	for i := range r.Channels {
 		if channel := &r.Channels[i]; channel.Phase != v1beta2.RolloutCompleted || channel.Offered != "" {
-			return channel.Title() + ": " + channel.Message
+			return channel.Title() + ": " + console.OneLine(channel.Message)
 		}
 	}
 	if trouble := r.Trouble(); trouble != "" {

@@ -74,3 +74,20 @@ func TestReadMembers_APartIsNotAll(t *testing.T) {
 		t.Errorf("%d Kymas, unread %+v, %v", len(in.Kymas), in.Unread, err)
 	}
 }
+
+// TestReadMembers_ThousandsInFewRequests: the number of requests is that of pages, whatever each Kyma holds besides the module.
+func TestReadMembers_ThousandsInFewRequests(t *testing.T) {
+	release := &v1beta2.ModuleReleaseMeta{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "eventing"}}
+	reader := &paged{}
+	for range 10000 / pageSize {
+		page := make([]v1beta2.Kyma, pageSize)
+		for i := range page {
+			page[i] = kyma(fmt.Sprintf("kyma-%d", i))
+		}
+		reader.pages = append(reader.pages, page)
+	}
+	in, err := ReadMembers(t.Context(), reader, release)
+	if err != nil || len(in.Kymas) != 10000 || len(reader.calls) != 20 {
+		t.Errorf("%d Kymas in %d calls, %v", len(in.Kymas), len(reader.calls), err)
+	}
+}
