@@ -62,6 +62,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("in a cluster without our kinds %q is completed by %q", line, words)
 		}
 	}
+	withoutRollouts(t, plane)
 	install := envtest.CRDInstallOptions{MaxTime: time.Minute, Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true}
 	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
 		t.Fatal(err)
@@ -93,6 +94,13 @@ func TestCompletion(t *testing.T) {
 		"formats":                              {"list --output ", "json name table wide yaml"},
 		"formats by the short flag":            {"version -o ", "json table yaml"},
 		"kinds of dry runs":                    {"add notes --dry-run ", "client none server"},
+		"rollouts":                             {"rollout status ", "notes"},
+		"rollouts to decide about":             {"rollout approve ", "notes"},
+		"only one of them":                     {"rollout abort notes ", ""},
+		"channels of a rollout":                {"rollout abort notes --channel ", "fast regular"},
+		"channels of another one":              {"rollout abort beacon --channel ", ""},
+		"waves that are under way":             {"rollout approve notes --wave ", "canary rest"},
+		"releases":                             {"release status ", "beacon notes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(completed(t, c.line), " "); got != c.want {
@@ -100,6 +108,30 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutRollouts calls the commands for rollouts in a cluster without our kinds, and in one whose lifecycle manager does not know rollouts.
+func withoutRollouts(t *testing.T, plane *localcluster.ControlPlane) {
+	t.Helper()
+	check := func(line string, want string) {
+		t.Helper()
+		code, out, said := run(t, strings.Fields(line)...)
+		if code != 4 || !strings.Contains(said, want) || out != "" {
+			t.Errorf("%s: exit code %d, said %q, wrote %q", line, code, said, out)
+		}
+	}
+	for _, line := range []string{"rollout list", "rollout list --watch", "rollout status notes --wait", "rollout pause notes"} {
+		check(line, "this cluster has no ModuleRollouts: the lifecycle manager is not installed\nHint: kyma install")
+	}
+	check("release status notes", "this cluster has no ModuleReleaseMetas: the lifecycle manager is not installed\nHint: kyma install")
+	install := envtest.CRDInstallOptions{
+		MaxTime: time.Minute, Paths: []string{"../../config/crd/bases/operator.kyma-project.io_modulereleasemetas.yaml"}, ErrorIfPathMissing: true,
+	}
+	if _, err := envtest.InstallCRDs(plane.Config, install); err != nil {
+		t.Fatal(err)
+	}
+	check("rollout list", "its lifecycle manager is too old for releases in waves\nHint: kyma install brings it up to date")
+	check("rollout abort notes --yes", "its lifecycle manager is too old for releases in waves")
 }
 
 // rejected calls commands with a token that the cluster does not accept: its answer is one word.
@@ -117,7 +149,8 @@ func rejected(t *testing.T, kubeconfig string) {
 	t.Setenv("KUBECONFIG", file)
 	for line, code := range map[string]int{
 		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
-		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1,
+		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1, "rollout list": 1, "rollout pause notes": 1,
+		"release status notes": 1,
 	} {
 		got, _, said := run(t, strings.Fields(line)...)
 		if got != code || !strings.Contains(said, "Error: the cluster rejected your credentials (user ro)\nHint: log in") {
@@ -130,6 +163,7 @@ func rejected(t *testing.T, kubeconfig string) {
 var needsCluster = []string{
 	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
 	"diff ", "status ", "tree ", "events ", "history ", "catalog show ", "kyma get ", "kyma set-channel ",
+	"rollout status ", "rollout pause ", "rollout approve notes --channel ", "rollout approve notes --wave ", "release status ",
 }
 
 func TestCompletionWithoutACluster(t *testing.T) {
@@ -202,9 +236,16 @@ func catalogAndKyma(t *testing.T, to *target.Target) {
 			})
 		}
 	}
-	for _, o := range all {
+	rollout := &v1beta2.ModuleRollout{ObjectMeta: in("notes"), Spec: v1beta2.ModuleRolloutSpec{
+		Waves: []v1beta2.RolloutWave{{Name: "canary"}, {Name: "rest"}}, ProgressDeadline: metav1.Duration{Duration: time.Minute},
+	}}
+	for _, o := range append(all, rollout) {
 		if err := c.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
+	}
+	rollout.Status.Channels = []v1beta2.RolloutChannel{{Name: "regular", Phase: "Waiting", Wave: "canary"}, {Name: "fast", Phase: "Waiting", Wave: "rest"}}
+	if err := c.Status().Update(t.Context(), rollout); err != nil {
+		t.Fatal(err)
 	}
 }
