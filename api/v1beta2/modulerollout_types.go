@@ -50,7 +50,7 @@ type ModuleRolloutSpec struct {
 	// +kubebuilder:default="30m"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s')",message="progressDeadline must be at least 10s"
 	// +optional
-	ProgressDeadline metav1.Duration `json:"progressDeadline,omitempty"`
+	ProgressDeadline metav1.Duration `json:"progressDeadline,omitzero"`
 
 	// OnFailure says what happens when a wave has more failures than it allows: Halt admits no further Kyma, Rollback also takes the new version
 	// back from those that have it.
@@ -108,7 +108,7 @@ type RolloutWave struct {
 
 	// Soak is how long the wave must have been ready before the next one begins.
 	// +optional
-	Soak metav1.Duration `json:"soak,omitempty"`
+	Soak metav1.Duration `json:"soak,omitzero"`
 
 	// Approval makes the wave wait for a person before it begins.
 	// +optional
