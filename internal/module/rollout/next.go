@@ -159,9 +159,7 @@ func (s *stepper) decide() {
 			s.channel.From = v1beta2.RolloutVersion{} // It was made paused: no version is known to be good.
 		}
 	case v1beta2.RolloutResume:
-		if isStopped(s.channel.Phase) {
-			s.resume(decision)
-		}
+		s.resume(decision)
 	case v1beta2.RolloutApprove:
 		if decision.Wave == "" {
 			s.note("the decision approve names no wave, and so counts for none")
@@ -169,7 +167,7 @@ func (s *stepper) decide() {
 	}
 }
 
-// resume forgives what has failed until the decision, and lets the current wave soak anew.
+// resume forgives what has failed until the decision. A rollout that halted goes on, and its current wave soaks anew.
 func (s *stepper) resume(decision *v1beta2.RolloutDecision) {
 	at := decision.At.Time
 	switch {
@@ -181,8 +179,11 @@ func (s *stepper) resume(decision *v1beta2.RolloutDecision) {
 	case decision.Wave != "" && decision.Wave != s.channel.Wave:
 		s.note("the decision resume is about wave %s and does not count in wave %s", shorten(decision.Wave, nameLimit), s.channel.Wave)
 	case at.After(s.channel.ForgivenUntil.Time):
-		s.channel.ForgivenUntil, s.channel.Phase = floor(at), v1beta2.RolloutProgressing
-		s.channel.Cause, s.channel.Back = "", nil
+		s.channel.ForgivenUntil = floor(at)
+		if !isStopped(s.channel.Phase) {
+			return
+		}
+		s.channel.Phase, s.channel.Cause, s.channel.Back = v1beta2.RolloutProgressing, "", nil
 		if s.current < len(s.waves) && s.waves[s.current].Soaking {
 			s.waves[s.current].Soaking, s.waves[s.current].Since = false, floor(s.now)
 		}
