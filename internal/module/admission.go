@@ -19,17 +19,77 @@ func (a admission) closed() bool { return a.offered != "" && !a.Allowed && !a.No
 // full reports whether the Kyma's wave has begun, and others are before it.
 func (a admission) full() bool { return a.offered != "" && !a.Allowed && a.NoSlot }
 
-// admit implements rule 6a: it asks the release's rollout about the version that was found. Where the Kyma must wait, the target becomes
-// the version before, or none where what runs is higher than that: then what runs is kept.
-func (r *resolver) admit(v *Verdict, release *v1beta2.ModuleReleaseMeta, found target) target {
-	mark := release.Annotations[v1beta2.AnnotationRollout]
-	if mark == "" {
-		return found
+// choose implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have. While a rollout holds the module back,
+// the restriction to some Kymas comes first: it is about the module, whatever the version.
+func (r *resolver) choose(v *Verdict, asked moduleRequest) (target, *refusal) {
+	release := r.Releases[asked.Module]
+	if asked.Version != "" || !hasRollout(release) {
+		return find(r.Snapshot, asked)
 	}
-	running := r.runningVersion(v, found)
-	kyma := r.Snapshot.Kyma
-	answer := rollout.Ask(r.Rollouts[release.Name], mark, found.Channel, found.Version,
-		rollout.Applicant{UID: string(kyma.UID), Labels: kyma.Labels, Running: running})
+	wanted, refused := requested(r.Snapshot, asked)
+	if refused != nil {
+		return wanted, refused
+	}
+	wanted = r.admit(v, release, wanted)
+	none := r.withoutVersion(asked.Module, wanted)
+	if wanted.admission.closed() {
+		if refused = restriction(r.Snapshot, release, asked.Module); refused != nil || wanted.Version == "" {
+			return none, refused
+		}
+	}
+	found, refused := permitted(r.Snapshot, asked.Module, wanted)
+	if refused != nil {
+		return none, refused
+	}
+	return found, nil
+}
+
+// chooseMandatory is choose for a module that every Kyma has: rules 5, 6a, 7 and 8.
+func (r *resolver) chooseMandatory(v *Verdict, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
+	if !hasRollout(release) {
+		return findMandatory(r.Snapshot, release)
+	}
+	found, refused := decreedBy(release)
+	if refused != nil {
+		return found, refused
+	}
+	found = r.admit(v, release, found)
+	none := r.withoutVersion(release.Name, found)
+	if found.admission.closed() && found.Version == "" {
+		return none, nil
+	}
+	if found.Template, refused = templateAt(r.Snapshot, release.Name, found.Version); refused != nil {
+		return none, refused
+	}
+	return found, nil
+}
+
+// hasRollout reports whether a rollout decides who gets what a release offers.
+func hasRollout(release *v1beta2.ModuleReleaseMeta) bool {
+	return release != nil && release.Annotations[v1beta2.AnnotationRollout] != ""
+}
+
+// withoutVersion returns what is known of a target that is not installed. It keeps the template that waits, if there is one: that shows
+// which module this one takes the place of.
+func (r *resolver) withoutVersion(module string, found target) target {
+	template := r.Templates[templateName(module, found.admission.offered)]
+	return target{Component: found.Component, Template: template, admission: found.admission}
+}
+
+// admit implements rule 6a: it asks the rollout of a marked release about the version that was found. Where the Kyma must wait, the target
+// becomes the version before, or none where what runs is higher than that: then what runs is kept. What the rollout takes back from the
+// Kyma stays the target, until the Kyma has left it.
+func (r *resolver) admit(v *Verdict, release *v1beta2.ModuleReleaseMeta, found target) target {
+	kyma, running := r.Snapshot.Kyma, r.runningVersion(v, found)
+	its, mark := r.Rollouts[release.Name], release.Annotations[v1beta2.AnnotationRollout]
+	applicant := rollout.Applicant{UID: string(kyma.UID), Labels: kyma.Labels, Running: running}
+	answer := rollout.Ask(its, mark, found.Channel, found.Version, applicant)
+	if answer.Back && running == found.Version {
+		answer.Allowed = true
+	}
+	if !answer.Allowed {
+		answer.Detail = rollout.Lasting(answer, its, mark, found.Channel, found.Version, applicant)
+	}
 	found.admission = admission{Answer: answer, offered: found.Version}
 	if found.admission.closed() {
 		found.Version = answer.From

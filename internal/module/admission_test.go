@@ -55,6 +55,7 @@ func rolloutOf(channel, from, to string) v1beta2.RolloutChannel {
 	return v1beta2.RolloutChannel{
 		Name: channel, From: v1beta2.RolloutVersion{Version: from}, To: v1beta2.RolloutVersion{Version: to},
 		Phase: v1beta2.RolloutProgressing, Wave: "canary",
+		Waves: []v1beta2.RolloutWaveStatus{{Name: "canary", Since: noon}, {Name: "rest"}, {Name: "others"}},
 	}
 }
 
@@ -62,6 +63,10 @@ func inWaveRest(w *Snapshot) { w.Kyma.Labels = map[string]string{"ring": "other"
 
 func underway(channel *v1beta2.RolloutChannel) {
 	channel.Underway = []string{kymaUID[:rollout.PrefixLength]}
+}
+
+func takenBack(channel *v1beta2.RolloutChannel) {
+	channel.Back = []string{kymaUID[:rollout.PrefixLength]}
 }
 
 func inPhase(is v1beta2.RolloutPhase) func(*v1beta2.RolloutChannel) {
@@ -125,7 +130,8 @@ func TestRollout_OneKymaObeys(t *testing.T) {
 		{"the wave has begun and has no place: what runs stays Ready", []func(*Snapshot){running, rollsOut()}, held},
 		{"the Kyma has a place: it upgrades", []func(*Snapshot){running, rollsOut(underway)},
 			told{Run, "Processing", "", v2, "", v2}},
-		{"the wave is open: it upgrades", []func(*Snapshot){running, rollsOut(func(c *v1beta2.RolloutChannel) { c.Open = true })},
+		{"the wave is open: it upgrades", []func(*Snapshot){running, rollsOut(func(c *v1beta2.RolloutChannel) { c.Open = true }),
+			func(w *Snapshot) { w.Rollouts[operator].Spec.Waves[0].MaxConcurrent = 0 }},
 			told{Run, "Processing", "", v2, "", v2}},
 		{"the rollout is through: it upgrades", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutCompleted)), inWaveRest},
 			told{Run, "Processing", "", v2, "", v2}},
@@ -136,6 +142,9 @@ func TestRollout_OneKymaObeys(t *testing.T) {
 		{"a release without the mark needs no rollout", []func(*Snapshot){running, rollsOut(), func(w *Snapshot) {
 			w.Releases[operator].Annotations, w.Rollouts = nil, nil
 		}}, told{Run, "Processing", "", v2, "", v2}},
+		{"what the rollout takes back stays the target until it is left", []func(*Snapshot){installedAt("regular", v2),
+			rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, told{Run, "Ready", "", v2, "", ""}},
+		{"once it is left, it waits", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, held},
 		{"it has the version already, whatever its wave", []func(*Snapshot){installedAt("regular", v2), rollsOut(), inWaveRest},
 			told{Run, "Ready", "", v2, "", ""}},
 		{"a pinned version waits for no rollout", []func(*Snapshot){running, rollsOut(), pinned(v2)},
@@ -319,6 +328,10 @@ func TestRollout_TheKymaStaysReadyAndTellsWhy(t *testing.T) {
 	}
 	w.Kyma.Status = status
 	w.Now = one
+	// Its wave begins, and has no place for it.
+	channel := &w.Rollouts[operator].Status.Channels[0]
+	channel.Wave, channel.Waves[1].Since = "rest", one
+	w.Rollouts[operator].Spec.Waves[1].MaxConcurrent = 1
 	if again := Rollup(w, Resolve(w), nil); again.LastUpdateTime != status.LastUpdateTime || len(again.Modules) != 1 ||
 		again.Modules[0].Offered != v2 || again.Modules[0].Message != status.Modules[0].Message {
 		t.Errorf("the second pass tells something else: %+v", again)

@@ -53,14 +53,26 @@ func (r *resolver) mandatory(name string) Verdict {
 	case release == nil || release.DeletionTimestamp != nil:
 		v.is(Removed, ruleDisabled, ruleDisabled.message())
 	default:
-		found, refused := r.findMandatory(&v, release)
+		found, refused := r.chooseMandatory(&v, release)
 		r.enabled(&v, found, refused)
 	}
 	return v
 }
 
-// findMandatory implements rules 5, 6a, 7 and 8 of Resolve. The template need not be marked as mandatory.
-func (r *resolver) findMandatory(v *Verdict, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
+// findMandatory implements rules 5, 7 and 8 of Resolve. The template need not be marked as mandatory.
+func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
+	found, refused := decreedBy(release)
+	if refused != nil {
+		return found, refused
+	}
+	if found.Template, refused = templateAt(w, release.Name, found.Version); refused != nil {
+		return target{Component: found.Component}, refused
+	}
+	return found, nil
+}
+
+// decreedBy implements rule 5, and returns the version that a release names for every Kyma.
+func decreedBy(release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
 	if _, refused := componentNamed(release); refused != nil {
 		return target{}, refused
 	}
@@ -68,16 +80,6 @@ func (r *resolver) findMandatory(v *Verdict, release *v1beta2.ModuleReleaseMeta)
 	if release.Spec.Mandatory != nil {
 		found.Version = release.Spec.Mandatory.Version
 	}
-	found = r.admit(v, release, found)
-	none := found.withoutVersion(r.Snapshot, release.Name)
-	if found.Version == "" && found.admission.closed() {
-		return none, nil
-	}
-	template, refused := templateAt(r.Snapshot, release.Name, found.Version)
-	if refused != nil {
-		return none, refused
-	}
-	found.Template = template
 	return found, nil
 }
 

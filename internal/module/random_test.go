@@ -214,7 +214,9 @@ func (d dice) rolloutChannel(name, from, to string) v1beta2.RolloutChannel {
 	channel := rolloutOf(name, from, to)
 	channel.Phase = v1beta2.RolloutPhase(d.one("Progressing", "Progressing", "Progressing", "Waiting", "Halted", "RollingBack", "RolledBack",
 		"Aborted", "Completed"))
-	channel.Wave = d.one("canary", "rest")
+	if channel.Wave = d.one("canary", "rest"); channel.Wave == "rest" {
+		channel.Waves[1].Since = noon
+	}
 	if channel.Open = d.rarely(3); channel.Phase == v1beta2.RolloutCompleted {
 		channel.Wave = ""
 	}

@@ -139,7 +139,7 @@ func (r *resolver) module(name string) Verdict {
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
-		found, refused := r.find(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
+		found, refused := r.choose(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
 		r.enabled(&v, found, refused)
 	}
 	return v
@@ -266,7 +266,7 @@ func (r *resolver) rollOn(v *Verdict) {
 		asked.Version = v.Version
 	}
 	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
-	if found, refused := r.find(v, asked); refused == nil && !found.admission.full() {
+	if found, refused := r.choose(v, asked); refused == nil && !found.admission.full() {
 		r.update(v, found)
 	}
 }

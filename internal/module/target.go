@@ -24,16 +24,6 @@ type target struct {
 	admission admission
 }
 
-// withoutVersion returns what is known of a target that cannot be installed. That of a rollout keeps the template that waits, if there is
-// one: it shows which module this one takes the place of.
-func (t target) withoutVersion(w Snapshot, module string) target {
-	none := target{Component: t.Component, admission: t.admission}
-	if t.admission.offered != "" {
-		none.Template = w.Templates[templateName(module, t.admission.offered)]
-	}
-	return none
-}
-
 func (t target) key() ComponentKey { return ComponentKey{Name: t.Component, Version: t.Version} }
 
 // refusal holds the rule that refuses a request, and its message.
@@ -53,30 +43,13 @@ func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	return asked
 }
 
-// find implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have. While a rollout holds the module back,
-// the restriction comes first: it is about the module, whatever the version.
-func (r *resolver) find(v *Verdict, asked moduleRequest) (target, *refusal) {
-	found, refused := requested(r.Snapshot, asked)
+// find implements rules 1 to 11 of Resolve without 6a: from a request to a template that this Kyma may have.
+func find(w Snapshot, asked moduleRequest) (target, *refusal) {
+	found, refused := requested(w, asked)
 	if refused != nil {
 		return found, refused
 	}
-	release := r.Releases[asked.Module]
-	if asked.Version == "" {
-		found = r.admit(v, release, found)
-	}
-	none := found.withoutVersion(r.Snapshot, asked.Module)
-	if found.admission.closed() {
-		if refused = restriction(r.Snapshot, release, asked.Module); refused != nil || found.Version == "" {
-			return none, refused
-		}
-	}
-	if found.Template, refused = templateOf(r.Snapshot, asked.Module, found.Version); refused != nil {
-		return none, refused
-	}
-	if refused = restriction(r.Snapshot, release, asked.Module); refused != nil {
-		return none, refused
-	}
-	return found, nil
+	return permitted(w, asked.Module, found)
 }
 
 // requested implements rules 1 to 6 of Resolve: from a request to a version.
@@ -99,6 +72,18 @@ func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 		if found.Version = offered(release, asked.Channel); found.Version == "" {
 			return target{Component: found.Component}, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
 		}
+	}
+	return found, nil
+}
+
+// permitted implements rules 7 to 11 of Resolve: from a version to a template that this Kyma may have.
+func permitted(w Snapshot, module string, found target) (target, *refusal) {
+	var refused *refusal
+	if found.Template, refused = templateOf(w, module, found.Version); refused == nil {
+		refused = restriction(w, w.Releases[module], module)
+	}
+	if refused != nil {
+		return target{Component: found.Component}, refused
 	}
 	return found, nil
 }
