@@ -161,4 +161,61 @@ var _ = Describe("A rollout", func() {
 		Eventually(testkit.Live(env.Hub, plan)).Should(HaveField("Status.Phase", v1beta2.RolloutAborted))
 		Consistently(f.runs(f.rest)).Should(Equal("1.0.0"))
 	})
+
+	It("follows a Kyma into the wave that its labels name, and holds its own deletion until it has let everyone have the version", func() {
+		f := newFleet()
+		plan := f.planned(func(s *v1beta2.ModuleRolloutSpec) { s.Waves[1].Approval = true })
+		f.offer("1.1.0", false)
+		Eventually(testkit.Live(env.Hub, plan)).Should(isAt("early", v1beta2.RolloutWaiting))
+
+		By("counting a Kyma in another wave once its labels say so")
+		testkit.Edit(env.Hub, f.rest, func(k *v1beta2.Kyma) { metav1.SetMetaDataLabel(&k.ObjectMeta, ring, "canary") })
+		Eventually(testkit.Live(env.Hub, plan)).Should(HaveField("Status.Channels", ConsistOf(HaveField("Waves", ContainElement(
+			And(HaveField("Name", "canary"), HaveField("Total", int32(2))))))))
+		testkit.Edit(env.Hub, f.rest, func(k *v1beta2.Kyma) { delete(k.Labels, ring) }) // or the last wave would be empty
+		Expect(f.runs(f.early)()).To(Equal("1.0.0"))
+
+		By("deleting the rollout, which would give everyone what is undecided")
+		env.Hub.Delete(plan)
+		Consistently(f.runs(f.early)).Should(Equal("1.0.0"))
+		Expect(testkit.Live(env.Hub, plan)()).To(HaveField("Finalizers", ConsistOf(v1beta2.FinalizerRollout)))
+		decide(plan, v1beta2.RolloutApprove)
+		Eventually(f.runs(f.early)).Should(Equal("1.1.0"))
+		Eventually(testkit.Gone(env.Hub, plan)).Should(BeTrue())
+		Eventually(f.runs(f.rest)).Should(Equal("1.1.0"))
+		Expect(testkit.Live(env.Hub, testkit.ModuleReleaseMeta(f.module))()).To(
+			HaveField("Annotations", Not(HaveKey(v1beta2.AnnotationRollout))))
+
+		By("making it anew, for the next version")
+		plan = f.planned(func(*v1beta2.ModuleRolloutSpec) {})
+		Expect(testkit.Live(env.Hub, testkit.ModuleReleaseMeta(f.module))()).To(
+			HaveField("Annotations", HaveKeyWithValue(v1beta2.AnnotationRollout, string(plan.UID))))
+		f.offer("1.2.0", false)
+		Eventually(testkit.Live(env.Hub, plan)).Should(isAt("", v1beta2.RolloutCompleted))
+		Eventually(f.runs(f.early)).Should(Equal("1.2.0"))
+	})
+
+	It("is not there on a hub without the definition, where a marked release gives no Kyma another version", func() {
+		definition := env.Hub.Objects(definitionFile("modulerollouts"))
+		module := offerMaps("1.0.0", "1.1.0")
+		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
+		release := testkit.ModuleReleaseMeta(module)
+		testkit.Edit(env.Hub, release, func(r *v1beta2.ModuleReleaseMeta) {
+			metav1.SetMetaDataAnnotation(&r.ObjectMeta, v1beta2.AnnotationRollout, "of-one-that-is-gone")
+		})
+		whileDown(func() {
+			env.Hub.Delete(definition[0])
+			Eventually(testkit.Gone(env.Hub, definition[0])).Should(BeTrue())
+		})
+		DeferCleanup(func() {
+			whileDown(func() { env.Hub.Apply(definition...) })
+		})
+		env.Point(module, "1.1.0", "regular")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady),
+			testkit.HaveModule(module, HaveField("Offered", "1.1.0"), testkit.HaveVersion("1.0.0"))))
+
+		By("removing the mark")
+		testkit.Edit(env.Hub, release, func(r *v1beta2.ModuleReleaseMeta) { r.Annotations = nil })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveVersion("1.1.0")))
+	})
 })

@@ -155,7 +155,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Clusters: kymaFleet{a.runtimes, &a.causes}, Syncer: &remotesync.Syncer{}, RuntimeVersions: a.config.RuntimeVersions,
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocally,
+		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
