@@ -371,11 +371,12 @@ func (w *world) settle() {
 		}
 		w.judgeConcurrency()
 		status := w.api.rollout.Status
-		if text := string(status.Channels[0].Phase) + status.Channels[0].Message; text == last && status.Phase != v1beta2.RolloutProgressing {
+		text := string(status.Phase) + status.Channels[0].Message
+		moves := status.Phase == v1beta2.RolloutProgressing || status.Phase == v1beta2.RolloutRollingBack && !w.api.rollout.Spec.Paused
+		if text == last && !moves {
 			break
-		} else {
-			last = text
 		}
+		last = text
 		w.now = w.now.Add(7 * time.Minute)
 	}
 	channel := &w.api.rollout.Status.Channels[0]
@@ -387,7 +388,7 @@ func (w *world) settle() {
 	if w.api.rollout.Spec.Paused && channel.Phase == v1beta2.RolloutWaiting && strings.Contains(channel.Message, "paused") {
 		want = "paused"
 	}
-	if paused := w.api.rollout.Spec.Paused && channel.Phase == v1beta2.RolloutRollingBack; paused {
+	if w.api.rollout.Spec.Paused && channel.Phase == v1beta2.RolloutRollingBack {
 		want = "is paused"
 	}
 	if !strings.Contains(channel.Message, cmp.Or(want, "never said")) {

@@ -291,7 +291,7 @@ func (w *world) begin(k *simKyma, version string) {
 
 func (w *world) fatal(format string, values ...any) {
 	w.Helper()
-	for _, line := range w.log[max(0, len(w.log)-12):] {
+	for _, line := range w.log[max(0, len(w.log)-4):] {
 		w.Log(line)
 	}
 	w.Fatalf("seed %d: "+format, append([]any{w.seed}, values...)...)
