@@ -23,6 +23,12 @@ func (s *stepper) watchFailures() {
 	}
 }
 
+// judgeAnew judges after the current wave began, soaks or passed: others are observed now, and may have failed.
+func (s *stepper) judgeAnew() {
+	s.judgeAll()
+	s.watchFailures()
+}
+
 // advance lets waves begin and pass as far as the facts allow.
 func (s *stepper) advance() {
 	s.channel.Open = false
@@ -32,7 +38,7 @@ func (s *stepper) advance() {
 			return
 		}
 		s.current++
-		s.judgeAll()
+		s.judgeAnew()
 	}
 	s.channel.Phase, s.channel.From, s.channel.Wave = v1beta2.RolloutCompleted, s.channel.To, ""
 	s.channel.Underway, s.channel.Cause = nil, ""
@@ -56,8 +62,8 @@ func (s *stepper) beginWave() bool {
 		s.proceed("wave %s begins as soon as the release is marked", at.Name)
 	default:
 		at.Since = floor(s.now)
-		s.judgeAll()
-		return true
+		s.judgeAnew()
+		return !isStopped(s.channel.Phase)
 	}
 	return false
 }
@@ -95,7 +101,10 @@ func (s *stepper) passWave() bool {
 func (s *stepper) hasSoaked(at *v1beta2.RolloutWaveStatus, planned *wave) bool {
 	if !at.Soaking {
 		at.Soaking, at.Since = true, ceil(s.now)
-		s.judgeAll() // Who came before this is observed to the end of the soak.
+		s.judgeAnew() // Who came before this is observed to the end of the soak.
+	}
+	if isStopped(s.channel.Phase) {
+		return false
 	}
 	switch end := s.end(at.Since.Time, planned.soak); {
 	case planned.soak > 0 && !s.isPast(end):

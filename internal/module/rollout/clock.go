@@ -18,7 +18,7 @@ type Jump struct {
 
 // Clock compares the wall clock with the monotonic one of the process, so that no span that a rollout measures is longer than it took by
 // either: a wall clock that is set forward ends no soak and passes no deadline, and what begins afterwards is not delayed by it. A wall clock
-// that is set back is followed, which only delays. Its zero value is ready.
+// that is set back is followed, which only delays. Its zero value is ready; the first reading belongs to the start of the process.
 type Clock struct {
 	started bool
 	wall    time.Time

@@ -23,15 +23,15 @@ func Next(plan *Plan, before v1beta2.RolloutChannel, facts Facts) Step {
 	s.judgeAll()
 	s.pruneUnderway()
 	s.watchFailures()
-	switch s.channel.Phase {
-	case v1beta2.RolloutProgressing, v1beta2.RolloutWaiting:
+	if !isFinal(s.channel.Phase) && !isStopped(s.channel.Phase) {
 		s.advance()
-		if s.channel.Phase == v1beta2.RolloutProgressing {
-			s.admit()
-		}
-	case v1beta2.RolloutHalted, v1beta2.RolloutRollingBack, v1beta2.RolloutRolledBack:
+	}
+	switch {
+	case isStopped(s.channel.Phase):
 		s.takeBack()
-	default: // Completed and Aborted are final.
+	case s.channel.Phase == v1beta2.RolloutProgressing:
+		s.admit()
+	default:
 		s.channel.Open = false
 	}
 	s.report()

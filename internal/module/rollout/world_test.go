@@ -144,6 +144,7 @@ func (k *simKyma) labels() map[string]string { return map[string]string{"ring": 
 // boot starts a replica: it reads everything.
 func (w *world) boot(i int) {
 	*w.replicas[i] = replica{booted: w.now, kymas: map[string]simKyma{}}
+	w.replicas[i].clock.Read(w.now, 0, time.Hour) // A jump before the first reading would not be seen.
 	w.sync(w.replicas[i], 1)
 }
 
