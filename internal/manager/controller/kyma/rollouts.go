@@ -105,8 +105,8 @@ func (r *Reconciler) concerned(ctx context.Context, change rollout.Change) []rec
 	return append(r.kymasIn(ctx, is, options...), r.unindexed(release.Namespace, release.Name)...)
 }
 
-// concerns reports whether a change of a rollout concerns a Kyma, by what its status says that it has. Of a mandatory module the status says
-// nothing: such a Kyma is taken for one that has the version before, and for one that has none.
+// concerns reports whether a change of a rollout concerns a Kyma, by what its status says that it has. Of a mandatory module the status
+// says nothing: such a Kyma is taken for one that has the version before, and for one that has none.
 func concerns(change rollout.Change, mark string, release *v1beta2.ModuleReleaseMeta, kyma *v1beta2.Kyma) bool {
 	applicant := rollout.Applicant{UID: string(kyma.UID), Labels: kyma.Labels}
 	if release.Spec.Mandatory != nil {
