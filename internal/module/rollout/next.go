@@ -159,9 +159,7 @@ func (s *stepper) decide() {
 			s.channel.From = v1beta2.RolloutVersion{} // It was made paused: no version is known to be good.
 		}
 	case v1beta2.RolloutResume:
-		if isStopped(s.channel.Phase) {
-			s.resume(decision)
-		}
+		s.resume(decision)
 	case v1beta2.RolloutApprove:
 		if decision.Wave == "" {
 			s.note("the decision approve names no wave, and so counts for none")
@@ -169,24 +167,35 @@ func (s *stepper) decide() {
 	}
 }
 
-// resume forgives what has failed until the decision, and lets the current wave soak anew.
+// resume forgives what has failed until the decision. A rollout that halted goes on, and its current wave soaks anew.
 func (s *stepper) resume(decision *v1beta2.RolloutDecision) {
 	at := decision.At.Time
-	switch {
-	case at.IsZero():
-		s.note("the decision resume does not count without the time in decision.at: failures until then are forgiven")
-	case at.After(s.now):
-		s.note("the decision resume counts from %s", formatTime(at))
-		s.wakeAt(at)
-	case decision.Wave != "" && decision.Wave != s.channel.Wave:
-		s.note("the decision resume is about wave %s and does not count in wave %s", shorten(decision.Wave, nameLimit), s.channel.Wave)
-	case at.After(s.channel.ForgivenUntil.Time):
-		s.channel.ForgivenUntil, s.channel.Phase = floor(at), v1beta2.RolloutProgressing
-		s.channel.Cause, s.channel.Back = "", nil
-		if s.current < len(s.waves) && s.waves[s.current].Soaking {
-			s.waves[s.current].Soaking, s.waves[s.current].Since = false, floor(s.now)
-		}
+	s.wakeAt(at)
+	if s.whyNotResumed(decision) != "" || !at.After(s.channel.ForgivenUntil.Time) {
+		return
 	}
+	s.channel.ForgivenUntil = floor(at)
+	if !isStopped(s.channel.Phase) {
+		return
+	}
+	s.channel.Phase, s.channel.Cause, s.channel.Back = v1beta2.RolloutProgressing, "", nil
+	if s.current < len(s.waves) && s.waves[s.current].Soaking {
+		s.waves[s.current].Soaking, s.waves[s.current].Since = false, floor(s.now)
+	}
+}
+
+// whyNotResumed says why a decision to resume does not count now; empty when it does.
+func (s *stepper) whyNotResumed(decision *v1beta2.RolloutDecision) string {
+	switch at := decision.At.Time; {
+	case at.IsZero():
+		return "the decision resume does not count without the time in decision.at: failures until then are forgiven"
+	case at.After(s.now):
+		return "the decision resume counts from " + formatTime(at)
+	case decision.Wave != "" && decision.Wave != s.channel.Wave && at.After(s.channel.ForgivenUntil.Time):
+		return fmt.Sprintf("the decision resume is about wave %s and does not count in wave %s", shorten(decision.Wave, nameLimit),
+			s.channel.Wave)
+	}
+	return ""
 }
 
 // end returns when a span that began at a time is over.

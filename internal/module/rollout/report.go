@@ -54,6 +54,9 @@ func compareFailures(a, b failure) int {
 func (s *stepper) report() {
 	s.describeEnd()
 	s.describeRest()
+	if isFinal(s.channel.Phase) {
+		s.channel.Underway, s.notes = nil, nil // No decision is waited for.
+	}
 	s.channel.Message = strings.Join(append([]string{s.message}, s.notes...), "; ")
 	if s.channel.Message == "" {
 		s.channel.Message = "nothing is to be done"
@@ -63,9 +66,6 @@ func (s *stepper) report() {
 	}
 	for at := range s.worst {
 		s.channel.Worst = append(s.channel.Worst, s.worst[at].RolloutFailure)
-	}
-	if isFinal(s.channel.Phase) {
-		s.channel.Underway = nil
 	}
 	s.channel.Waves = s.waves
 	if last := &s.waves[len(s.waves)-1]; last.Total == 0 && s.channel.Wave != Others {
@@ -99,6 +99,11 @@ func (s *stepper) describeEnd() {
 func (s *stepper) describeRest() {
 	if isFinal(s.channel.Phase) {
 		return
+	}
+	if decision := s.plan.decision; isStopped(s.channel.Phase) && counts(decision, &s.channel) && decision.Action == v1beta2.RolloutResume {
+		if why := s.whyNotResumed(decision); why != "" {
+			s.note("%s", why)
+		}
 	}
 	if rest := s.waves[len(s.waves)-1].Total; rest > 0 {
 		s.note("%s in no wave of the plan: they come last, in wave %s", countKymas(int(rest)), Others)
