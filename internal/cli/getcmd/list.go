@@ -140,6 +140,8 @@ func phaseText(m *modulestatus.Module) string {
 		text += " (suspended)"
 	case m.Maintenance:
 		text += " (waits for a maintenance window)"
+	case m.Offered != "":
+		text += " (" + m.Offered + " waits for its rollout)"
 	case m.Installation.Warning:
 		text += " (Warning)"
 	case m.Installation.Unready:

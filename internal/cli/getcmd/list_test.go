@@ -38,6 +38,10 @@ func TestPhaseText(t *testing.T) {
 		"a module that runs differently than requested": {
 			modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed, Warning: true}}, "Installed (Warning)",
 		},
+		"a version that waits for its rollout is named": {
+			modulestatus.Module{Offered: "1.3.0", Installation: modulestatus.Installation{State: modulestatus.Installed}},
+			"Installed (1.3.0 waits for its rollout)",
+		},
 		"suspended takes precedence": {
 			modulestatus.Module{Suspended: true, Installation: modulestatus.Installation{State: modulestatus.Installed, Unready: true}}, "Installed (suspended)",
 		},

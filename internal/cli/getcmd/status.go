@@ -211,7 +211,8 @@ func traits(m *modulestatus.Module) string {
 		has  bool
 		word string
 	}{
-		{m.Mandatory, "mandatory"}, {m.Beta, "beta"}, {m.Maintenance, "waits for a maintenance window"}, {m.Suspended, "suspended"},
+		{m.Mandatory, "mandatory"}, {m.Beta, "beta"}, {m.Maintenance, "waits for a maintenance window"},
+		{m.Offered != "", m.Offered + " waits for its rollout"}, {m.Suspended, "suspended"},
 		{m.ChannelOverridden, "own channel"}, {m.Type == modulestatus.Managed && !m.Managed, "unmanaged"},
 	} {
 		if trait.has {

@@ -8,6 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // verdicts is the table of the messages that a Kyma's status has for a module.
@@ -78,7 +79,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	is := Installation{Reason: r.reason(e), Message: e.status.Message}
 	observed := e.kyma.Status.ObservedGeneration
 	stale := observed != 0 && observed < e.kyma.Generation
-	other := differ(m.Version.Desired, e.status.Version) && !e.status.Maintenance
+	other := differ(m.Version.Desired, e.status.Version) && !e.status.Maintenance && e.status.Offered == ""
 	switch e.status.State {
 	case v1beta2.StateError:
 		is.State = Failed
@@ -89,7 +90,8 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 		}
 	case v1beta2.StateReady:
 		is.State = Installed
-		if stale || other {
+		// It never goes to a lower version by itself, as one would be that the channel went back to.
+		if stale || other && !moduleversion.IsDowngrade(e.status.Version, m.Version.Desired) {
 			is = Installation{State: Upgrading, Reason: v1beta2.ReasonPending, Message: fmt.Sprintf(
 				"the lifecycle manager has yet to bring it from version %s to %s", e.status.Version, m.Version.Desired)}
 		}

@@ -111,7 +111,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 		switch {
 		case want.Unmanaged:
 			return open(line, "the lifecycle manager stops managing it")
-		case entry.Maintenance:
+		case entry.Maintenance, entry.Offered != "":
 			return end(line, v1beta2.StateWarning, text)
 		case current:
 			return end(line, entry.State, "version "+entry.Version)

@@ -61,20 +61,23 @@ func TestJudgeModule(t *testing.T) {
 	}
 	waiting := entry(v1beta2.StateReady)
 	waiting.Modules[0].Maintenance = true
+	rolledOut := entry(v1beta2.StateReady)
+	rolledOut.Modules[0].Offered = "2.0.0"
 	for name, c := range map[string]struct {
 		status v1beta2.KymaStatus
 		want   Expectation
 		state  v1beta2.State
 		end    ending
 	}{
-		"a request that the runtime's user overruled fails": {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
-		"an upgrade that waits for a window ends the wait":  {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
-		"unmanaged is as good as ready":                     {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},
-		"unmanaged is not managed":                          {entry("Unmanaged"), Expectation{Managed: true}, "Processing", endOpen},
-		"ready is not unmanaged":                            {entry("Ready"), Expectation{Unmanaged: true}, "Processing", endOpen},
-		"ready is not gone":                                 {entry("Ready"), Expectation{Gone: true}, "Deleting", endOpen},
-		"an error blocks the removal":                       {entry("Error"), Expectation{Gone: true}, "Error", endPatient},
-		"a module without an entry yet is waited for":       {v1beta2.KymaStatus{ObservedGeneration: 3}, Expectation{}, "Processing", endOpen},
+		"a request that the runtime's user overruled fails":   {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
+		"an upgrade that waits for a window ends the wait":    {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
+		"an upgrade that waits for its rollout ends the wait": {rolledOut, Expectation{Version: "2.0.0"}, "Warning", endNow},
+		"unmanaged is as good as ready":                       {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},
+		"unmanaged is not managed":                            {entry("Unmanaged"), Expectation{Managed: true}, "Processing", endOpen},
+		"ready is not unmanaged":                              {entry("Ready"), Expectation{Unmanaged: true}, "Processing", endOpen},
+		"ready is not gone":                                   {entry("Ready"), Expectation{Gone: true}, "Deleting", endOpen},
+		"an error blocks the removal":                         {entry("Error"), Expectation{Gone: true}, "Error", endPatient},
+		"a module without an entry yet is waited for":         {v1beta2.KymaStatus{ObservedGeneration: 3}, Expectation{}, "Processing", endOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.want.Module = "notes"
