@@ -90,7 +90,8 @@ func ContentOf(version string, component Component) *v1beta2.ManifestSpec {
 	}
 }
 
-// IsRuntimeCopy reports whether a Kyma is the one that a manager keeps in a runtime which is a hub at the same time: it must not be managed.
+// IsRuntimeCopy reports whether a Kyma is the one that a manager keeps in a runtime which is a hub at the same time: it must not be
+// managed.
 func IsRuntimeCopy(kyma *v1beta2.Kyma) bool {
 	return kyma.Name == v1beta2.RuntimeKymaName && kyma.Namespace == v1beta2.RuntimeNamespace &&
 		kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma && strings.Contains(kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")

@@ -32,8 +32,8 @@ var granted = map[string]string{
 	"moduletemplates.operator.kyma-project.io":               "get list watch",
 }
 
-// dispensable are the resources of a kind that upstream does not have: the manager starts without the rights to it.
-var dispensable = []string{
+// ownKind are the resources of a kind that upstream does not have: the manager starts without the rights to it.
+var ownKind = []string{
 	"modulerollouts.operator.kyma-project.io", "modulerollouts/finalizers.operator.kyma-project.io",
 	"modulerollouts/status.operator.kyma-project.io",
 }
@@ -65,7 +65,7 @@ func TestRoles_TheManagerMayDoExactlyThis(t *testing.T) {
 		t.Error("config/rbac/role.yaml has a ClusterRole: the manager has no rights outside its namespace")
 	}
 	for resource, verbs := range rules {
-		if slices.Contains(dispensable, resource) {
+		if slices.Contains(ownKind, resource) {
 			continue
 		}
 		for verb := range strings.FieldsSeq(verbs) {

@@ -79,7 +79,9 @@ func TestShards_ARolloutGoesOnWhenItsOwnerIsCutOff(t *testing.T) {
 	}
 
 	env.Point(plan.Name, "2.0.0", "regular")
-	reaches(t, longer, plan, func(r *v1beta2.ModuleRollout) bool { return r.Status.Channels[0].Wave == "first" && r.Status.Channels[0].Waves[0].Soaking })
+	reaches(t, longer, plan, func(r *v1beta2.ModuleRollout) bool {
+		return r.Status.Channels[0].Wave == "first" && r.Status.Channels[0].Waves[0].Soaking
+	})
 	owner.set(func() { owner.cut = true })
 	begun := time.Now()
 	reaches(t, lease+grace+longer, plan, func(r *v1beta2.ModuleRollout) bool { return r.Status.Phase == v1beta2.RolloutCompleted })

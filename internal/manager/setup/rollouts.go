@@ -28,8 +28,8 @@ func (a *assembly) lookForRollouts(ctx context.Context) (err error) {
 	return err
 }
 
-// findRollouts finds out with one read whether there can be ModuleRollouts. The hub may lack their definition, or the manager the rights: it
-// starts without them, and a release that is marked for a rollout gives no Kyma another version.
+// findRollouts finds out with one read whether there can be ModuleRollouts. The hub may lack their definition, or the manager the rights:
+// it starts without them, and a release that is marked for a rollout gives no Kyma another version.
 func findRollouts(ctx context.Context, live client.Reader, namespace string, log logr.Logger) (bool, error) {
 	err := live.List(ctx, &v1beta2.ModuleRolloutList{}, client.InNamespace(namespace), client.Limit(1))
 	switch {

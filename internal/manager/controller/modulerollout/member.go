@@ -205,8 +205,8 @@ func (c candidate) rolledBack(t *target) bool {
 	return version == t.Version && (t.Digest == "" || digest == t.Digest)
 }
 
-// lostSince returns since when the runtime of a Kyma cannot be used, zero when it can: the later time of those that the Kyma and its Manifest
-// tell, as each may have been unready for another reason before.
+// lostSince returns since when the runtime of a Kyma cannot be used, zero when it can: the later time of those that the Kyma and its
+// Manifest tell, as each may have been unready for another reason before.
 func lostSince(c candidate, began time.Time) time.Time {
 	var since time.Time
 	told := [][]metav1.Condition{c.kyma.Status.Conditions}
