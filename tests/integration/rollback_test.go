@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
@@ -144,10 +145,7 @@ var _ = Describe("A module whose upgrade fails", func() {
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
 		offerBack(module, "1.1.0", testkit.ConfigMaps(module, "1.1.0", 3), "")
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
-		var manifest *v1beta2.Manifest
-		Eventually(func() (err error) { manifest, err = env.ManifestOf(kyma.Name, module)(); return err }).Should(Succeed())
-		away := revision.Of(&manifest.Spec)
-		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules[0].Avoid = revision.Reference(away.Version, away.Digest) })
+		avoidRunning(kyma, module)
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isBackAt(module, "1.0.0", "", "version 1.1.0 is avoided"))
 		Expect(versionIn(env.Runtimes[0], module+"-0")()).To(Equal("1.0.0"))
 		Expect(versionIn(env.Runtimes[0], module+"-2")()).To(BeEmpty(), "what the version before did not have is pruned")
@@ -157,4 +155,95 @@ var _ = Describe("A module whose upgrade fails", func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
 		Expect(versionIn(env.Runtimes[0], module+"-2")()).To(Equal("1.1.0"))
 	})
+
+	It("keeps the newer definitions, and what only the newer version has of them", func() {
+		env.FaultFree()
+		module := testkit.Unique("back")
+		old := widget(module, "1.0.0", nil)
+		wider := widget(module, "1.1.0", func(fields map[string]any) { fields["weight"] = map[string]any{"type": "integer"} })
+		further := testkit.Unique("further")
+		wider.Objects = append(wider.Objects, testkit.Operator(further, "1.1.0").Objects[0])
+		offerBack(module, "1.0.0", old, "")
+		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
+		offerBack(module, "1.1.0", wider, "")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
+		Expect(fieldsOf(env.Runtimes[0], old)()).To(HaveKey("weight"))
+		user := painted(old, "mine", "red")
+		env.Runtimes[0].Create(user)
+
+		avoidRunning(kyma, module)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isBackAt(module, "1.0.0", "", "version 1.1.0 is avoided"))
+		Expect(fieldsOf(env.Runtimes[0], old)()).To(HaveKey("weight"), "definitions do not go back")
+		extra := definitionOf(testkit.Operator(further, "1.1.0"))
+		expectThere(env.Runtimes[0], user, extra)
+		Expect(env.ManifestOf(kyma.Name, module)()).To(HaveField("Status.Synced", ContainElement(HaveField("Name", extra.GetName()))))
+
+		By("going forward, and being deleted")
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules[0].Avoid = "" })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
+		env.Runtimes[0].Delete(user)
+		env.Hub.Delete(kyma)
+		Eventually(testkit.Gone(env.Hub, kyma), "60s").Should(BeTrue())
+		Eventually(testkit.Gone(env.Runtimes[0], extra)).Should(BeTrue())
+	})
+
+	It("stays with the newer version where its definitions do not serve the one before", func() {
+		module := testkit.Unique("back")
+		old := widget(module, "1.0.0", nil)
+		offerBack(module, "1.0.0", old, "")
+		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
+		offerBack(module, "1.1.0", widget(module, "1.1.0", withoutColour), "")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
+		avoidRunning(kyma, module)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateError),
+			testkit.HaveCondition(v1beta2.ConditionReady, metav1.ConditionFalse, v1beta2.ReasonRollbackUnsafe),
+			testkit.HaveModule(module, testkit.HaveState(v1beta2.StateError), HaveField("Message", ContainSubstring("FieldRemoved")))))
+		Expect(testkit.Live(env.Runtimes[0], deployment(module))()).To(HaveField("Labels", HaveKeyWithValue(testkit.VersionLabel, "1.1.0")))
+		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules[0].Avoid = "" })
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
+	})
+
+	It("removes a webhook of the version that failed when it does not answer", func() {
+		env.FaultFree()
+		module := testkit.Unique("back")
+		offerBack(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", 1), "")
+		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
+		broken := testkit.ConfigMaps(module, "1.1.0", 1)
+		broken.Objects = append(broken.Objects, deadWebhook(module))
+		offerBack(module, "1.1.0", broken, "")
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isReadyAt(module, "1.1.0"))
+		avoidRunning(kyma, module)
+		Eventually(testkit.Live(env.Hub, kyma), "60s").Should(isBackAt(module, "1.0.0", "", "version 1.1.0 is avoided"))
+		Expect(versionIn(env.Runtimes[0], module+"-0")()).To(Equal("1.0.0"))
+		Expect(testkit.Gone(env.Runtimes[0], deadWebhook(module))()).To(BeTrue())
+		manifest, err := env.ManifestOf(kyma.Name, module)()
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(notesOf(manifest, v1beta2.ReasonWebhookRemoved)).Should(ContainElement(ContainSubstring(module + ".example.com")))
+	})
 })
+
+// avoidRunning lets the only module of a Kyma avoid what its Manifest asks for.
+func avoidRunning(kyma *v1beta2.Kyma, module string) {
+	GinkgoHelper()
+	var manifest *v1beta2.Manifest
+	Eventually(func() (err error) { manifest, err = env.ManifestOf(kyma.Name, module)(); return err }).Should(Succeed())
+	away := revision.Of(&manifest.Spec)
+	testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules[0].Avoid = revision.Reference(away.Version, away.Digest) })
+}
+
+// deadWebhook returns a configuration of a webhook that validates the ConfigMap of a module, and whose service does not exist.
+func deadWebhook(module string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+		"metadata": map[string]any{"name": module},
+		"webhooks": []any{map[string]any{
+			"name": module + ".example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"}, "failurePolicy": "Fail",
+			"timeoutSeconds": int64(1),
+			"clientConfig":   map[string]any{"service": map[string]any{"namespace": "default", "name": module}},
+			"rules": []any{map[string]any{
+				"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"UPDATE"}, "resources": []any{"configmaps"},
+			}},
+			"matchConditions": []any{map[string]any{"name": "mine", "expression": "object.metadata.name == '" + module + "-0'"}},
+		}},
+	}}
+}
