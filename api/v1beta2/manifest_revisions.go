@@ -43,10 +43,10 @@ type RevisionOutcome string
 const (
 	// RevisionSucceeded: everything was ready.
 	RevisionSucceeded RevisionOutcome = "Succeeded"
-	// RevisionFailed: it was not ready when the next one began, which is no way back, and its objects reported a failure.
+	// RevisionFailed: it could not be installed, or an object reported a failure, and it has not been ready since.
 	RevisionFailed RevisionOutcome = "Failed"
 	// RevisionSuperseded: the next one began before it was known.
 	RevisionSuperseded RevisionOutcome = "Superseded"
-	// RevisionRolledBack: an earlier version was installed in its place.
+	// RevisionRolledBack: an earlier version was installed in its place, or earlier content of the same version.
 	RevisionRolledBack RevisionOutcome = "RolledBack"
 )

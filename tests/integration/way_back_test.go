@@ -27,7 +27,7 @@ var lacking = map[string][]string{
 		"spec.additionalInstalls", "spec.allowCRDChanges", "spec.associatedResources", "spec.crds", "spec.customStateCheck", "spec.ownership",
 		"spec.probes", "spec.targetNamespace", "spec.values", "status.imagePullSecret", "status.injected", "status.installedVersion",
 		"status.inventoryShards", "status.observedGeneration", "status.resolved", "status.resourceMessage", "status.resourceState",
-		"status.signature", "status.synced.uid", "status.synced.hash", "status.synced.fields",
+		"status.revisions", "status.signature", "status.synced.uid", "status.synced.hash", "status.synced.fields",
 	},
 	"moduletemplates": {"spec.readiness", "spec.allowCRDChanges"},
 }
@@ -119,7 +119,7 @@ var _ = Describe("The way back to upstream", func() {
 			stored := touched("Manifest", &manifests[i])
 			spec, _, _ := unstructured.NestedMap(stored, "spec")
 			Expect(spec).To(And(HaveKey("install"), HaveKey("remote"), Not(HaveKey("associatedResources"))))
-			Expect(status(stored)).To(And(HaveKeyWithValue("state", "Ready"), HaveKey("lastOperation"), Not(HaveKey("resolved"))))
+			Expect(status(stored)).To(And(HaveKeyWithValue("state", "Ready"), HaveKey("lastOperation"), Not(HaveKey("resolved")), Not(HaveKey("revisions"))))
 			synced, _, _ := unstructured.NestedSlice(stored, "status", "synced")
 			Expect(synced).To(HaveEach(And(HaveLen(5), HaveKey("group"), HaveKey("version"), HaveKey("kind"), HaveKey("name"), HaveKey("namespace"))))
 			Expect(synced).NotTo(BeEmpty())
@@ -137,7 +137,8 @@ var _ = Describe("The way back to upstream", func() {
 		takeOver()
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveState(v1beta2.StateReady), HaveField("Status.RuntimeID", Not(BeEmpty()))))
 		Eventually(manifestsOf(kyma)).Should(HaveEach(And(
-			HaveField("Status.State", v1beta2.StateReady), HaveField("Status.Synced", HaveEach(HaveField("Hash", Not(BeEmpty())))))))
+			HaveField("Status.State", v1beta2.StateReady), HaveField("Status.Synced", HaveEach(HaveField("Hash", Not(BeEmpty())))),
+			HaveField("Status.Revisions", ConsistOf(HaveField("Outcome", v1beta2.RevisionSucceeded))))))
 		atRest()
 		Expect(contentsOf(far, objects...)).To(Equal(before), "what was pruned is learned anew by an apply of the same content")
 		Expect(rollouts(far)).To(Equal(running))

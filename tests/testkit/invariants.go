@@ -29,6 +29,7 @@ func violations(before, now subject) []string {
 			add("condition %s is %s as before, and its lastTransitionTime moved", cond.Type, cond.Status)
 		}
 	}
+	found = append(found, misremembers(before.manifest, now.manifest)...)
 	return append(found, lies(now)...)
 }
 

@@ -66,8 +66,9 @@ type subject struct {
 	version              string
 	conditions           []metav1.Condition
 	modules              []v1beta2.ModuleStatus
-	kyma                 *v1beta2.Kyma // nil for anything else
-	planned              []string      // objects of a Manifest that are not applied
+	kyma                 *v1beta2.Kyma     // nil for anything else
+	manifest             *v1beta2.Manifest // nil for anything else
+	planned              []string          // objects of a Manifest that are not applied
 	deleted              bool
 }
 
@@ -90,7 +91,7 @@ func subjectOf(actual any) (subject, error) {
 		status := object.Status
 		return subject{generation: object.Generation, observed: status.ObservedGeneration, state: status.State,
 			conditions: status.Conditions, version: object.Spec.Version, planned: plannedOf(object),
-			deleted: object.DeletionTimestamp != nil}, nil
+			manifest: object, deleted: object.DeletionTimestamp != nil}, nil
 	case v1beta2.ModuleStatus:
 		return subject{state: object.State, version: object.Version}, nil
 	}

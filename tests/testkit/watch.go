@@ -207,7 +207,7 @@ func (w *Watch) record(object client.Object) {
 		return // a stream that started again
 	}
 	kept := now
-	kept.kyma = nil // thousands of them are followed
+	kept.kyma, kept.manifest = nil, historyOf(now.manifest) // thousands of them are followed
 	w.last[object.GetUID()] = kept
 	if now.kyma == nil {
 		w.claims.heard(client.ObjectKeyFromObject(object).String(), now, !known)

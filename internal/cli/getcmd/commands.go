@@ -14,5 +14,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	catalog.AddCommand(catalogList(made()), catalogShow(made()), catalogSearch(made()))
 	kymas := &cobra.Command{Use: "kyma", Short: "See and change Kymas"}
 	kymas.AddCommand(kymaList(made()), kymaGet(made()))
-	return []*cobra.Command{list(made()), status(made()), tree(made()), trace(made()), events(made()), catalog, kymas}
+	return []*cobra.Command{
+		list(made()), status(made()), tree(made()), trace(made()), events(made()), history(made()), catalog, kymas,
+	}
 }

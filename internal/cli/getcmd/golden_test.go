@@ -19,6 +19,7 @@ var moving = []struct {
 	put   string
 }{
 	{regexp.MustCompile(`(created"?: "?)[0-9T:Z-]+`), "${1}WHEN"},
+	{regexp.MustCompile(`(\bat"?: "?)[0-9T:Z-]+`), "${1}WHEN"},
 	{regexp.MustCompile(`(?m) [0-9]+(s|m|m[0-9]+s)$`), " AGE"},
 	{regexp.MustCompile(`(?m)^[0-9]+y[0-9]*d? +`), "AGE "},
 }
@@ -49,6 +50,10 @@ func TestGolden(t *testing.T) {
 		"events":        {0, []string{"events"}},
 		"events-module": {0, []string{"events", "beacon", "--warnings", "-o", "yaml"}},
 		"events-kyma":   {0, []string{"events", "greeter", "-o", "yaml"}},
+		"history":       {0, []string{"history", "beacon"}},
+		"history-wide":  {0, []string{"history", "beacon", "--kyma", "kcp-system/alice", "-o", "wide"}},
+		"history-yaml":  {0, []string{"history", "beacon", "--kyma", "alice", "-o", "yaml"}},
+		"history-json":  {0, []string{"history", "greeter", "-o", "json"}},
 		"catalog":       {0, []string{"catalog", "list"}},
 		"catalog-wide":  {0, []string{"catalog", "list", "-o", "wide"}},
 		"catalog-json":  {0, []string{"catalog", "search", "lone", "-o", "json"}},

@@ -117,7 +117,7 @@ func objects(t *testing.T) []client.Object {
 		releaseOf("beacon", "regular", "1.0.0", "fast", "1.1.0"), releaseOf("greeter", "regular", "0.1.0"),
 		templateOf("kcp-system", "beacon", "1.0.0"), templateOf("kcp-system", "beacon", "1.1.0"), templateOf("kcp-system", "greeter", "0.1.0"),
 		templateOf("default", "lone", "0.1.0"), templateOf("default", "lone", "0.2.0"),
-		alice(), here(), manifestOf("alice", "beacon", "1.0.0"), manifestOf("here", "beacon", "1.1.0"),
+		alice(), here(), withHistory(manifestOf("alice", "beacon", "1.0.0")), manifestOf("here", "beacon", "1.1.0"),
 		beaconOf("default", "Ready"), beaconOf("other", "Error"), managerOf("beacon", "1.1.0"), managerOf("lone", "0.1.0"),
 		recordOf(t),
 		&corev1.Event{
@@ -216,6 +216,21 @@ func manifestOf(kyma, module, version string) *v1beta2.Manifest {
 	m.Status.Synced = []v1beta2.Resource{
 		at("apps", "Deployment", module+"-manager"), at("", "ConfigMap", "a"), at("", "ConfigMap", "b"), at("", "ConfigMap", "c"),
 		at("", "Service", module),
+	}
+	return m
+}
+
+// withHistory returns a Manifest that went back by itself from 1.1.0, and then had content that does not become ready.
+func withHistory(m *v1beta2.Manifest) *v1beta2.Manifest {
+	revision := func(number int64, version, content string, outcome v1beta2.RevisionOutcome, reason string) v1beta2.Revision {
+		return v1beta2.Revision{
+			Number: number, Version: version, Digest: "sha256:" + strings.Repeat(content, 64), Template: "0123456789abcdef",
+			At: metav1.Now(), Before: v1beta2.StateReady, Outcome: outcome, Reason: reason,
+		}
+	}
+	m.Status.Revisions = []v1beta2.Revision{
+		revision(7, "1.1.0", "a", v1beta2.RevisionRolledBack, v1beta2.ReasonProgressDeadlineExceeded),
+		revision(8, "1.0.0", "b", v1beta2.RevisionSucceeded, ""), revision(9, "1.0.0", "c", "", ""),
 	}
 	return m
 }

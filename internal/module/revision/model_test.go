@@ -109,9 +109,8 @@ func (m *model) check(t *testing.T, before []v1beta2.Revision) {
 	if written(repeated) != written(m.stored) {
 		t.Errorf("the same pass once more makes %s", written(repeated))
 	}
-	raw, _ := json.Marshal(m.stored)
-	if len(m.stored) > 5 || len(raw) > maxBytes {
-		t.Errorf("%d revisions take %d bytes", len(m.stored), len(raw))
+	if raw, err := json.Marshal(m.stored); err != nil || len(m.stored) > 5 || len(raw) > maxBytes {
+		t.Errorf("%d revisions take %d bytes: %v", len(m.stored), len(raw), err)
 	}
 }
 
@@ -257,7 +256,6 @@ func TestSize(t *testing.T) {
 		"what is held, and failures of others":       {rolledBack(1000), succeeded(1001), failed(1002), failed(1003), failed(1004)},
 	} {
 		raw, err := json.Marshal(known)
-		t.Logf("%s: %d bytes", sentence, len(raw))
 		if err != nil || len(raw) > maxBytes {
 			t.Errorf("%s: %d bytes, error %v", sentence, len(raw), err)
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // newestRevision returns what must be the same of a Manifest's history in two runs that end alike: the newest revision's version, whether
-// it succeeded, and whether its content and template are those that the spec asks for. Content and hashes depend on the Scenario's names, so
-// that those of two runs cannot be compared with each other.
+// it succeeded, and whether its content and template are those that the spec asks for. Content and hashes depend on the Scenario's names,
+// so that those of two runs cannot be compared with each other.
 //
 // A fault decides about the rest: how many revisions there were, when each began and from which state, and what became of earlier ones. A
 // spec that was written and replaced while no manager ran is in no history.

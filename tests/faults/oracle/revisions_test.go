@@ -57,7 +57,7 @@ func TestNormalise_OfRevisionsOnlyWhatIsAskedForCounts(t *testing.T) {
 		}},
 		"the manager was not there for the one before": {true, func(m *v1beta2.Manifest) { m.Status.Revisions = m.Status.Revisions[1:] }},
 		"another version is the newest":                {false, func(m *v1beta2.Manifest) { m.Status.Revisions = m.Status.Revisions[:1] }},
-		"it did not succeed":                           {false, func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = v1beta2.RevisionFailed }},
+		"it failed":                                    {false, func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = v1beta2.RevisionFailed }},
 		"its content is not what is asked for":         {false, func(m *v1beta2.Manifest) { m.Status.Revisions[1].Digest = "sha256:" }},
 		"its template is not":                          {false, func(m *v1beta2.Manifest) { m.Status.Revisions[1].Template = "0" }},
 		"there is none":                                {false, func(m *v1beta2.Manifest) { m.Status.Revisions = nil }},

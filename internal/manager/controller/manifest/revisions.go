@@ -30,9 +30,8 @@ func NewAdoptions() flowcontrol.PassiveRateLimiter {
 // runtime, the registry or the hub, of which another version would say the same, or of what is still under way.
 var revisionFailures = map[string]bool{
 	v1beta2.ReasonObjectFailed: true, v1beta2.ReasonObjectRefused: true, v1beta2.ReasonKindUnknown: true,
-	v1beta2.ReasonOwnershipConflict: true,
-	v1beta2.ReasonAdmissionDenied: true, v1beta2.ReasonQuotaExceeded: true, v1beta2.ReasonFieldImmutable: true,
-	v1beta2.ReasonCRDChangeRefused: true, v1beta2.ReasonProbeInvalid: true,
+	v1beta2.ReasonOwnershipConflict: true, v1beta2.ReasonAdmissionDenied: true, v1beta2.ReasonQuotaExceeded: true,
+	v1beta2.ReasonFieldImmutable: true, v1beta2.ReasonCRDChangeRefused: true, v1beta2.ReasonProbeInvalid: true,
 	v1beta2.ReasonContentNotFound: true, v1beta2.ReasonContentNotCovered: true, v1beta2.ReasonDigestMismatch: true,
 	v1beta2.ReasonContentTooLarge: true, v1beta2.ReasonContentInvalid: true, v1beta2.ReasonArchiveRefused: true,
 	v1beta2.ReasonSourceInvalid: true, v1beta2.ReasonSourceUnsupported: true, v1beta2.ReasonValuesInvalid: true,

@@ -18,8 +18,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
 )
 
-// told returns the revisions of a Manifest, each in a line.
-func told(m *v1beta2.Manifest) string {
+// linesOf returns the revisions of a Manifest, each in a line.
+func linesOf(m *v1beta2.Manifest) string {
 	lines := make([]string, 0, len(m.Status.Revisions))
 	for _, r := range m.Status.Revisions {
 		line := fmt.Sprintf("%d %s %s->%s %s", r.Number, r.Version, r.Before, r.Outcome, r.Reason)
@@ -54,7 +54,7 @@ func TestRevisions_FollowTheReportsOfAPass(t *testing.T) {
 	w := newScope(newManifest(asks("1.0.0")), testTime)
 	check := func(sentence, want string) {
 		t.Helper()
-		if got := told(w.manifest); got != want {
+		if got := linesOf(w.manifest); got != want {
 			t.Errorf("%s: %s, want %s", sentence, got, want)
 		}
 	}
@@ -107,11 +107,11 @@ func TestRevisions_OnlyTellOfTheSpecThatAPassIsAbout(t *testing.T) {
 		w := newScope(newManifest(asks("1.0.0")), testTime)
 		change(w)
 		w.report(ready)
-		if got := told(w.manifest); got != "" {
+		if got := linesOf(w.manifest); got != "" {
 			t.Errorf("%s: %s", sentence, got)
 		}
-		if r := newReconciler(t); r.adoptRevision(w, ready) != 0 || told(w.manifest) != "" {
-			t.Errorf("%s: it is adopted as %s", sentence, told(w.manifest))
+		if r := newReconciler(t); r.adoptRevision(w, ready) != 0 || linesOf(w.manifest) != "" {
+			t.Errorf("%s: it is adopted as %s", sentence, linesOf(w.manifest))
 		}
 	}
 }
@@ -179,8 +179,8 @@ func TestRevisions_WhatWasInstalledBeforeIsAdoptedAtABoundedRate(t *testing.T) {
 		}
 	}
 	got := stored(t, r, manifest)
-	if told(got) != "1 1.0.0 ->Succeeded" || bound.asked != 2 || revision.KeyOf(got.Status.Revisions[0]) != revision.Of(&manifest.Spec) {
-		t.Errorf("revisions %s after %d turns", told(got), bound.asked)
+	if linesOf(got) != "1 1.0.0 ->Succeeded" || bound.asked != 2 || revision.KeyOf(got.Status.Revisions[0]) != revision.Of(&manifest.Spec) {
+		t.Errorf("revisions %s after %d turns", linesOf(got), bound.asked)
 	}
 	if began := got.Status.Revisions[0].At; !began.Equal(&testTime) {
 		t.Errorf("it began at %s, want %s, when it was complete", began, testTime)
@@ -195,7 +195,7 @@ func TestRevisions_AnyWriteTakesTheAdoptionAlong(t *testing.T) {
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(manifest)}); err != nil {
 		t.Fatal(err)
 	}
-	if got := told(stored(t, r, manifest)); got != "1 1.0.0 ->Succeeded" || *writes != 1 || bound.asked != 0 {
+	if got := linesOf(stored(t, r, manifest)); got != "1 1.0.0 ->Succeeded" || *writes != 1 || bound.asked != 0 {
 		t.Errorf("revisions %s, %d writes, %d turns", got, *writes, bound.asked)
 	}
 }
@@ -204,12 +204,12 @@ func TestRevisions_WhatIsNotCompleteBeginsWhenItIsAdopted(t *testing.T) {
 	w, _ := settledWork(asks("1.0.0"))
 	w.now = metav1.NewTime(testTime.Add(time.Hour))
 	r := newReconciler(t)
-	if pause := r.adoptRevision(w, waits); pause != 0 || told(w.manifest) != "1 1.0.0 ->" || !w.manifest.Status.Revisions[0].At.Equal(&w.now) {
-		t.Errorf("looks again after %s, revisions %s", pause, told(w.manifest))
+	if pause := r.adoptRevision(w, waits); pause != 0 || linesOf(w.manifest) != "1 1.0.0 ->" || !w.manifest.Status.Revisions[0].At.Equal(&w.now) {
+		t.Errorf("looks again after %s, revisions %s", pause, linesOf(w.manifest))
 	}
 	w.manifest.Status.Revisions = nil
-	if pause := r.adoptRevision(w, passResult{cut: true}); pause != 0 || told(w.manifest) != "" {
-		t.Errorf("a pass that was cut off: looks again after %s, revisions %s", pause, told(w.manifest))
+	if pause := r.adoptRevision(w, passResult{cut: true}); pause != 0 || linesOf(w.manifest) != "" {
+		t.Errorf("a pass that was cut off: looks again after %s, revisions %s", pause, linesOf(w.manifest))
 	}
 }
 
