@@ -25,11 +25,6 @@ type moduleReasons struct {
 	reason, cause string
 }
 
-// flagged reports whether a user needs to know something of a module that is ready: its upgrade waits, or an earlier version is installed.
-func (m moduleReasons) flagged() bool {
-	return m.entry.Maintenance || m.reason == v1beta2.ReasonRolledBack
-}
-
 // Rollup returns the Kyma's status after this pass, from the verdicts, their Manifests' status and the results of the writes, by module. It
 // returns a new status and leaves the one in the Snapshot alone; when nothing changed the two are equal.
 func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
@@ -162,11 +157,17 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 	}
 }
 
-// rank sorts the modules by how much they need a user. Among equals, those that are flagged come first.
+// notable reports whether a module has something to tell although what it runs may be ready: another version waits, was aborted, or gave way
+// to an earlier one.
+func (m moduleReasons) notable() bool {
+	return m.entry.Maintenance || m.entry.Offered != "" || m.reason == v1beta2.ReasonRolloutAborted || m.reason == v1beta2.ReasonRolledBack
+}
+
+// rank sorts the modules by how much they need a user. Among equals, those that have something to tell come first.
 func rank(modules []moduleReasons) []moduleReasons {
 	weight := func(module moduleReasons) int {
 		weight := 2 * module.entry.State.Severity()
-		if module.flagged() {
+		if module.notable() {
 			weight++
 		}
 		return weight
@@ -183,19 +184,19 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 		return v1beta2.ReasonDeleting
 	case len(ranked) == 0:
 		return v1beta2.ReasonNoModules
-	case ranked[0].entry.State.Severity() == 0 && !ranked[0].flagged():
+	case ranked[0].entry.State.Severity() == 0 && !ranked[0].notable():
 		return v1beta2.ReasonReady
 	default:
 		return ranked[0].reason
 	}
 }
 
-// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or
-// flagged, with their reasons, and the ready ones whose own resource reports a problem.
+// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or have something to
+// tell, with their reasons, and the ready ones whose own resource reports a problem.
 func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
-		if module.entry.State.Severity() > 0 || module.flagged() {
+		if module.entry.State.Severity() > 0 || module.notable() {
 			open++
 		}
 	}

@@ -127,7 +127,7 @@ func (v *Verdict) warn(message string) {
 // upgrade collects what is known of the way to a target, and reports whether any of it can matter for the decision.
 func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
 	u := &upgrade{target: found, key: revision.Key{Version: found.Version}, manifest: v.Manifest}
-	u.taken = r.takenBack[targetKey{v.Module, v.Mandatory}]
+	u.taken = found.admission.Back && found.admission.Allowed // it still has what is taken back
 	if spec := r.spec[v.Module]; !v.Mandatory && spec != nil {
 		u.entry = *spec
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
 // upgrading returns a Snapshot in which the sample module was ready at 1.0.0, follows a channel that offers 2.0.0, and has been upgrading
@@ -202,11 +203,24 @@ func TestWayBack_ARolloutTakesAVersionBack(t *testing.T) {
 		{"only with the author's word", upgrading(vouching("")), v2, Run, "RollbackUnavailable", "has no rollbackTo"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newResolver(test.world)
-			r.takenBack[targetKey{operator, false}] = true
-			checkWayBack(t, r, test.version, test.kind, test.reason, test.says)
+			takingBack(&test.world)
+			checkWayBack(t, newResolver(test.world), test.version, test.kind, test.reason, test.says)
 		})
 	}
+}
+
+// takingBack adds a rollout that takes 2.0.0 back from the Kyma.
+func takingBack(w *Snapshot) {
+	release := w.Releases[operator]
+	release.Annotations = map[string]string{v1beta2.AnnotationRollout: "rollout-uid"}
+	plan := &v1beta2.ModuleRollout{}
+	plan.UID = "rollout-uid"
+	plan.Spec.Waves = []v1beta2.RolloutWave{{Name: "all"}}
+	plan.Status.Channels = []v1beta2.RolloutChannel{{
+		Name: "fast", Phase: v1beta2.RolloutRollingBack, Wave: "all", Back: []string{rollout.Prefix(string(w.Kyma.UID))},
+		From: v1beta2.RolloutVersion{Version: v1}, To: v1beta2.RolloutVersion{Version: v2},
+	}}
+	w.Rollouts = map[string]*v1beta2.ModuleRollout{operator: plan}
 }
 
 // checkWayBack compares the verdict on the sample module with the version that its Manifest shall ask for, its kind, its reason and a part
