@@ -46,7 +46,12 @@ type way struct {
 //   - an upgrade to it was not ready in time, see failed.
 //
 // A target whose digest is not known, since its component cannot be read, counts as the one of the same version.
+//
+// What is installed can be avoided while a lower version is offered, which alone would be refused: then that is left in the same way.
 func (r *resolver) goBack(v *Verdict, found target) bool {
+	if u := r.departure(v, found); u != nil {
+		return r.leave(v, u, v1beta2.ReasonRequested, r.wayFrom(v, u))
+	}
 	u, concerned := r.upgrade(v, found)
 	if !concerned {
 		return false
@@ -117,6 +122,23 @@ func (r *resolver) installBack(v *Verdict, u *upgrade, reason string, to way) {
 	}
 	v.Back = reason
 	v.install(to.target, to.component)
+}
+
+// departure returns the way from what is installed, where a person wants to leave that and a lower version is offered; nil otherwise.
+func (r *resolver) departure(v *Verdict, found target) *upgrade {
+	spec := r.spec[v.Module]
+	if v.Mandatory || spec == nil || spec.Avoid == "" || v.Manifest == nil ||
+		!moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) {
+		return nil
+	}
+	key := revision.Of(&v.Manifest.Spec)
+	if spec.Avoid != revision.Reference(key.Version, key.Digest) {
+		return nil
+	}
+	return &upgrade{
+		entry: *spec, target: found, key: key, have: installedOf(r.entry(v), v.Manifest), manifest: v.Manifest,
+		history: v.Manifest.Status.Revisions,
+	}
 }
 
 // warn adds a warning to a verdict whose target stays.

@@ -180,6 +180,10 @@ func TestWayBack(t *testing.T) {
 		{"the earlier component is read first", upgrading(notRead(v1), avoiding(referenceAt(v2))), v2, Waiting, "ComponentPending", ""},
 		{"a version can be avoided before it comes", sampleWorld(ofChannel("fast"), installedAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
 		{"a Manifest that is gone is made again as it was", sampleWorld(ofChannel("fast"), statusAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
+		{"a channel that was set back is followed when a person says so", upgrading(ofChannel("regular"), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
+		{"and not without that word", upgrading(ofChannel("regular")), v2, Keep, "Downgrade", ""},
+		{"where that version is avoided, what is installed stays", upgrading(ofChannel("regular"), avoiding(referenceAt(v1))), v2, Run, "RolledBack", "version 1.0.0 is avoided"},
+		{"nor without a way back", upgrading(ofChannel("regular"), avoiding(referenceAt(v2)), theRevision(1, func(r *v1beta2.Revision) { r.Outcome = "Failed" })), v2, Keep, "Downgrade", ""},
 		{"where nothing is installed, an avoided version is better than none", sampleWorld(ofChannel("fast"), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "no earlier version"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
