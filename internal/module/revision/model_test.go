@@ -226,8 +226,11 @@ func TestModel_FailingVersionsForDays(t *testing.T) {
 			next := revision.KeyOf(way)
 			next.Template = fmt.Sprintf("%016d", template)
 			known = revision.Begin(known, next, v1beta2.StateError, byItself, now)
-			if dice.IntN(3) > 0 {
+			switch dice.IntN(3) {
+			case 0:
 				known = revision.End(known, v1beta2.RevisionSucceeded, "")
+			case 1: // a failure there must neither lead further back nor let go of what is held
+				known = revision.End(known, v1beta2.RevisionFailed, "ObjectFailed")
 			}
 			if tries[offered] > 1 {
 				t.Fatalf("seed %d: version %s is installed once more although nothing changed: %s", seed, offered.Version, written(known))

@@ -68,8 +68,8 @@ func (w *scope) hasRevisions() bool {
 
 // adoptRevision gives a history to a Manifest that an earlier version of the manager installed: without it, the next upgrade had no way
 // back, and when that begins the spec before is gone. So it cannot wait for the next change. Any write of the status takes it along; a
-// Manifest that is at rest gets a write of its own, once, and no more of them a second than adoptionsPerSecond: five thousand take four
-// minutes. Where there is none left, it returns when to try again.
+// Manifest that is at rest gets a write of its own, once, and no more of them a second than adoptionsPerSecond: five thousand take about
+// ten minutes. Where there is no turn left, it returns when to try again.
 //
 // When an upgrade comes first, it is the first revision, and there is no way back from it, which is reported before.
 func (r *Reconciler) adoptRevision(w *scope, found passResult) (pause time.Duration) {
