@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
@@ -16,13 +17,17 @@ const (
 	maxName    = 253
 	maxWord    = 32 // of a channel and a version, as in the API
 	maxText    = 256
-	maxSpec    = 32 << 10
+	maxTarget  = 160 // of a version and its digest, as in the API
+	// minDeadline is the shortest progressDeadline.
+	minDeadline = 10 * time.Second
+	maxSpec     = 32 << 10
 )
 
 var (
 	channelPattern = regexp.MustCompile(`^[a-z]+$`)
 	versionPattern = regexp.MustCompile(`^((0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?)?$`)
 	namePattern    = regexp.MustCompile(`^[a-zA-Z0-9]([-._/a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+	targetPattern  = regexp.MustCompile(`^([0-9A-Za-z.+-]+@sha256:[0-9a-f]{64})?$`)
 	textPattern    = regexp.MustCompile(`^[ -~]*$`)
 )
 
@@ -84,7 +89,30 @@ func checkEntry(where string, entry *v1beta2.Module) error {
 		return fmt.Errorf("%s.customResourcePolicy %s is neither %s nor %s", where, short(string(entry.CustomResourcePolicy)),
 			v1beta2.CustomResourcePolicyCreateAndDelete, v1beta2.CustomResourcePolicyIgnore)
 	}
+	if err := checkWayBack(where, entry); err != nil {
+		return err
+	}
 	return checkRules(where+".allowCRDChanges", entry.AllowCRDChanges)
+}
+
+// checkWayBack checks the fields that are about upgrades that fail, also those that count on the hub only.
+func checkWayBack(where string, entry *v1beta2.Module) error {
+	switch entry.OnFailedUpgrade {
+	case "", v1beta2.FailedUpgradeNone, v1beta2.FailedUpgradeRollback:
+	default:
+		return fmt.Errorf("%s.onFailedUpgrade %s is neither %s nor %s", where, short(string(entry.OnFailedUpgrade)),
+			v1beta2.FailedUpgradeNone, v1beta2.FailedUpgradeRollback)
+	}
+	if deadline := entry.ProgressDeadline; deadline != nil && deadline.Duration < minDeadline {
+		return fmt.Errorf("%s.progressDeadline %s is shorter than %s", where, deadline.Duration, minDeadline)
+	}
+	if len(entry.Avoid) > maxTarget || !targetPattern.MatchString(entry.Avoid) {
+		return fmt.Errorf(`%s.avoid %s is not "<version>@<digest>" of at most %d characters`, where, short(entry.Avoid), maxTarget)
+	}
+	if entry.Retry < 0 {
+		return fmt.Errorf("%s.retry %d is negative: name the number of a revision", where, entry.Retry)
+	}
+	return nil
 }
 
 func checkChannel(where, channel string) error {
@@ -108,7 +136,8 @@ func checkRules(where string, allowed []v1beta2.CRDRule) error {
 }
 
 func sizeOf(entry *v1beta2.Module) int {
-	size := len(entry.Name) + len(entry.ControllerName) + len(entry.Channel) + len(entry.Version) + len(entry.CustomResourcePolicy)
+	size := len(entry.Name) + len(entry.ControllerName) + len(entry.Channel) + len(entry.Version) + len(entry.CustomResourcePolicy) +
+		len(entry.OnFailedUpgrade) + len(entry.Avoid)
 	for _, rule := range entry.AllowCRDChanges {
 		size += len(rule)
 	}

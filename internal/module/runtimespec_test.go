@@ -5,7 +5,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -65,6 +67,21 @@ func TestCheckRuntimeSpec(t *testing.T) {
 				`at most 253 printable characters`},
 		{"a policy that there is not", entry(func(m *v1beta2.Module) { m.CustomResourcePolicy = "Delete" }),
 			`spec.modules[0].customResourcePolicy "Delete" is neither CreateAndDelete nor Ignore`},
+		{"an action that there is not", entry(func(m *v1beta2.Module) { m.OnFailedUpgrade = "Delete" }),
+			`spec.modules[0].onFailedUpgrade "Delete" is neither None nor Rollback`},
+		{"an action and a deadline", entry(func(m *v1beta2.Module) {
+			m.OnFailedUpgrade, m.ProgressDeadline = "Rollback", &metav1.Duration{Duration: 10 * time.Second}
+		}), ""},
+		{"a deadline that is too short", entry(func(m *v1beta2.Module) { m.ProgressDeadline = &metav1.Duration{Duration: 9 * time.Second} }),
+			`spec.modules[0].progressDeadline 9s is shorter than 10s`},
+		{"a version to avoid", entry(func(m *v1beta2.Module) { m.Avoid = "1.0.0@sha256:" + strings.Repeat("0a", 32) }), ""},
+		{"a version to avoid without digest", entry(func(m *v1beta2.Module) { m.Avoid = "1.0.0" }),
+			`spec.modules[0].avoid "1.0.0" is not "<version>@<digest>" of at most 160 characters`},
+		{"a version to avoid that is too long", entry(func(m *v1beta2.Module) {
+			m.Avoid = strings.Repeat("1", 100) + "@sha256:" + strings.Repeat("0a", 32)
+		}), `spec.modules[0].avoid "11111111111111111111111111111111" (172 characters) is not "<version>@<digest>" of at most 160 characters`},
+		{"a revision below zero", entry(func(m *v1beta2.Module) { m.Retry = -1 }),
+			`spec.modules[0].retry -1 is negative: name the number of a revision`},
 		{"an unknown rule", entry(func(m *v1beta2.Module) { m.AllowCRDChanges = []v1beta2.CRDRule{"Everything"} }),
 			`spec.modules[0].allowCRDChanges[0] "Everything" is no rule, or a duplicate`},
 		{"a rule twice", entry(func(m *v1beta2.Module) { m.AllowCRDChanges = []v1beta2.CRDRule{"TypeChanged", "TypeChanged"} }),
@@ -119,8 +136,12 @@ func TestRuntimespec_WhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
 	if version := inside(entry, "version"); version["pattern"] != versionPattern.String() || version["maxLength"] != float64(maxWord) {
 		t.Errorf("the API's version: %v", version)
 	}
+	if avoid := inside(entry, "avoid"); avoid["pattern"] != targetPattern.String() || avoid["maxLength"] != float64(maxTarget) {
+		t.Errorf("the API's avoid: %v", avoid)
+	}
 	known := map[string]bool{"name": true, "channel": true, "version": true, "controller": true, "remoteModuleTemplateRef": true,
-		"customResourcePolicy": true, "managed": true, "allowCRDChanges": true}
+		"customResourcePolicy": true, "managed": true, "allowCRDChanges": true,
+		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "retry": true}
 	for name := range entry {
 		if !known[name] {
 			t.Errorf("field %s of a module is neither checked nor carried between hub and runtime", name)

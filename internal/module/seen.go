@@ -52,6 +52,25 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 	spec.Modules = modules
 }
 
+// AddOwn adds to a spec in force what the runtime's entries say where each side speaks for itself and the hub's says nothing: what becomes
+// of an upgrade that fails. What a person decided about one version (avoid, retry) counts on the hub only, since it must also be known
+// while the runtime cannot be read.
+func AddOwn(effective, runtime *v1beta2.KymaSpec) {
+	own := map[string]*v1beta2.Module{}
+	for i := range runtime.Modules {
+		own[runtime.Modules[i].Name] = &runtime.Modules[i]
+	}
+	for i := range effective.Modules {
+		entry := &effective.Modules[i]
+		if from := own[entry.Name]; from != nil {
+			entry.OnFailedUpgrade = cmp.Or(entry.OnFailedUpgrade, from.OnFailedUpgrade)
+			if entry.ProgressDeadline == nil {
+				entry.ProgressDeadline = from.ProgressDeadline
+			}
+		}
+	}
+}
+
 // fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay.
 func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
 	is := normalModule(seenModule(&entry))
@@ -59,11 +78,9 @@ func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
 		return entry
 	}
 	fit := *asked.DeepCopy()
-	return v1beta2.Module{
-		Name: fit.Name, ControllerName: fit.ControllerName, Channel: fit.Channel, Version: fit.Version,
-		RemoteModuleTemplateRef: entry.RemoteModuleTemplateRef,
-		CustomResourcePolicy:    fit.CustomResourcePolicy, Managed: fit.Managed, AllowCRDChanges: fit.AllowCRDChanges,
-	}
+	entry.Name, entry.ControllerName, entry.Channel, entry.Version = fit.Name, fit.ControllerName, fit.Channel, fit.Version
+	entry.CustomResourcePolicy, entry.Managed, entry.AllowCRDChanges = fit.CustomResourcePolicy, fit.Managed, fit.AllowCRDChanges
+	return entry
 }
 
 func seenModule(entry *v1beta2.Module) v1beta2.SeenModule {

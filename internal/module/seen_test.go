@@ -62,6 +62,11 @@ func TestApply(t *testing.T) {
 				`{"name":"z","customResourcePolicy":"CreateAndDelete","managed":false}]}`},
 		{"ineffective entries and duplicates are removed", `{"channel":"fast","modules":[{"name":"x"},{"name":"y"},{"name":"y","channel":"a"}]}`,
 			`{"channel":"fast","modules":[{"name":"y"}]}`, `{"channel":"fast","modules":[{"name":"y"}]}`},
+		{"what each side says for itself stays, though the entry changes",
+			`{"channel":"fast","modules":[{"name":"x","channel":"a","onFailedUpgrade":"Rollback","progressDeadline":"1m0s","retry":3}]}`,
+			`{"channel":"fast","modules":[{"name":"x","onFailedUpgrade":"None"}]}`,
+			`{"channel":"fast","modules":[{"name":"x","customResourcePolicy":"CreateAndDelete",` +
+				`"onFailedUpgrade":"Rollback","progressDeadline":"1m0s","retry":3}]}`},
 		{"an empty channel means the default one", `{}`, `{"channel":"regular"}`, `{"channel":""}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -73,6 +78,37 @@ func TestApply(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestAddOwn_TheHubCountsWhereItSaysSomething(t *testing.T) {
+	const says = `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"1m0s"}`
+	for _, tc := range []struct{ name, effective, runtime, want string }{
+		{"only the runtime says something", `{"name":"x"}`, says, says},
+		{"only the hub does", says, `{"name":"x"}`, says},
+		{"both do", `{"name":"x","onFailedUpgrade":"None","progressDeadline":"2m0s"}`, says,
+			`{"name":"x","onFailedUpgrade":"None","progressDeadline":"2m0s"}`},
+		{"each says one thing", `{"name":"x","progressDeadline":"2m0s"}`, says, `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"2m0s"}`},
+		{"the runtime's entry is another module's", `{"name":"y"}`, says, `{"name":"y"}`},
+		{"a person's decision in the runtime does not count", `{"name":"x"}`, `{"name":"x","avoid":"1.0.0@sha256:00","retry":3}`, `{"name":"x"}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			effective := specOf(t, `{"modules":[`+tc.effective+`]}`)
+			AddOwn(effective, specOf(t, `{"modules":[`+tc.runtime+`]}`))
+			raw, err := json.Marshal(effective)
+			must(err)
+			if diff := cmp.Diff(`{"channel":"","modules":[`+tc.want+`]}`, string(raw)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSeenOf_LeavesOutWhatEachSideSaysForItself(t *testing.T) {
+	plain := SeenOf(specOf(t, `{"channel":"fast","modules":[{"name":"x"}]}`))
+	own := SeenOf(specOf(t, `{"channel":"fast","modules":[{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"1m0s","retry":3}]}`))
+	if diff := cmp.Diff(plain, own); diff != "" {
+		t.Error(diff)
 	}
 }
 

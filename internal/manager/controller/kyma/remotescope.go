@@ -264,6 +264,9 @@ func (s *remoteScope) effective() (*v1beta2.Kyma, bool) {
 	case s.merged != nil:
 		kyma := s.hub.DeepCopy()
 		module.Apply(&kyma.Spec, s.merged.Effective)
+		if s.copy != nil {
+			module.AddOwn(&kyma.Spec, &s.copy.Spec)
+		}
 		return kyma, true
 	case last != nil && last.Runtime != nil:
 		kyma := s.hub.DeepCopy()
