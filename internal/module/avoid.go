@@ -14,7 +14,7 @@ import (
 // avoided returns why the target is not installed, empty when it may be.
 func (u *upgrade) avoided() string {
 	switch {
-	case u.asked():
+	case u.requested():
 		return v1beta2.ReasonRequested
 	case u.heldRevision() != nil || u.inFlight():
 		return v1beta2.ReasonProgressDeadlineExceeded
@@ -30,8 +30,8 @@ func (u *upgrade) is(one *v1beta2.Revision) bool {
 		(u.key.Template == "" || one.Template == u.key.Template)
 }
 
-// asked reports whether a person asked to avoid the target.
-func (u *upgrade) asked() bool {
+// requested reports whether a person asked to avoid the target.
+func (u *upgrade) requested() bool {
 	if u.entry.Avoid == "" {
 		return false
 	}

@@ -157,7 +157,7 @@ func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
 	if v.Manifest != nil {
 		u.history = v.Manifest.Status.Revisions
 	}
-	if u.taken || u.asked() || u.held() != nil || u.inFlight() {
+	if u.taken || u.requested() || u.held() != nil || u.inFlight() {
 		return u, true
 	}
 	return u, u.automatic() && u.have.Version != "" && !u.succeeded()

@@ -221,7 +221,7 @@ func TestWayBackModel_NoVersionIsTriedTwice(t *testing.T) {
 	}
 }
 
-// TestWayBackModel_AFailingVersionAlwaysGivesWay holds the promise to whoever asks for it: with the author's word and a version that was
+// TestWayBackModel_AFailingVersionAlwaysGivesWay holds the promise of onFailedUpgrade: with the author's word and a version that was
 // ready, a module whose new versions all fail is ready two days later, with that version.
 func TestWayBackModel_AFailingVersionAlwaysGivesWay(t *testing.T) {
 	for seed := range uint64(60) {

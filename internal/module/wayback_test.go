@@ -187,7 +187,7 @@ func TestWayBack(t *testing.T) {
 		{"where nothing is installed, an avoided version is better than none", sampleWorld(ofChannel("fast"), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "no earlier version"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			checkWayBack(t, newResolver(test.world), test.version, test.kind, test.reason, test.says)
+			expectWayBack(t, newResolver(test.world), test.version, test.kind, test.reason, test.says)
 		})
 	}
 }
@@ -208,7 +208,7 @@ func TestWayBack_ARolloutTakesAVersionBack(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			takingBack(&test.world)
-			checkWayBack(t, newResolver(test.world), test.version, test.kind, test.reason, test.says)
+			expectWayBack(t, newResolver(test.world), test.version, test.kind, test.reason, test.says)
 		})
 	}
 }
@@ -227,9 +227,9 @@ func takingBack(w *Snapshot) {
 	w.Rollouts = map[string]*v1beta2.ModuleRollout{operator: plan}
 }
 
-// checkWayBack compares the verdict on the sample module with the version that its Manifest shall ask for, its kind, its reason and a part
+// expectWayBack compares the verdict on the sample module with the version that its Manifest shall ask for, its kind, its reason and a part
 // of its message.
-func checkWayBack(t *testing.T, r *resolver, version string, kind Kind, reason, says string) {
+func expectWayBack(t *testing.T, r *resolver, version string, kind Kind, reason, says string) {
 	t.Helper()
 	v := r.resolve()[0]
 	asked := v.Version
