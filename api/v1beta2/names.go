@@ -73,6 +73,8 @@ const (
 	// ReasonProgressDeadlineExceeded when the module went back by itself, ReasonRequested when a person asked, ReasonRollout when a ModuleRollout
 	// did. Absent means ReasonRequested.
 	AnnotationRollback = OperatorPrefix + "rollback"
+	// AnnotationRollbackMessage on a Manifest says what was wrong with the version that it went back from by itself.
+	AnnotationRollbackMessage = OperatorPrefix + "rollback-message"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

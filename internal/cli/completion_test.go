@@ -162,8 +162,8 @@ func rejected(t *testing.T, kubeconfig string) {
 // needsCluster lists command lines that only a cluster can complete.
 var needsCluster = []string{
 	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
-	"diff ", "status ", "tree ", "events ", "history ", "catalog show ", "kyma get ", "kyma set-channel ",
 	"rollout status ", "rollout pause ", "rollout approve notes --channel ", "rollout approve notes --wave ", "release status ",
+	"diff ", "rollback ", "rollback notes --to ", "retry ", "status ", "tree ", "events ", "history ", "catalog show ", "kyma get ", "kyma set-channel ",
 }
 
 func TestCompletionWithoutACluster(t *testing.T) {

@@ -142,8 +142,8 @@ func TestRollout_OneKymaObeys(t *testing.T) {
 		{"a release without the mark needs no rollout", []func(*Snapshot){running, rollsOut(), func(w *Snapshot) {
 			w.Releases[operator].Annotations, w.Rollouts = nil, nil
 		}}, told{Run, "Processing", "", v2, "", v2}},
-		{"what the rollout takes back stays the target until it is left", []func(*Snapshot){installedAt("regular", v2),
-			rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, told{Run, "Ready", "", v2, "", ""}},
+		{"what the rollout takes back stays where there is no way back", []func(*Snapshot){installedAt("regular", v2),
+			rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, told{Run, "Warning", "RollbackUnavailable", v2, "", ""}},
 		{"once it is left, it waits", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, held},
 		{"it has the version already, whatever its wave", []func(*Snapshot){installedAt("regular", v2), rollsOut(), inWaveRest},
 			told{Run, "Ready", "", v2, "", ""}},

@@ -109,6 +109,9 @@ func checkWayBack(where string, entry *v1beta2.Module) error {
 	if len(entry.Avoid) > maxTarget || !targetPattern.MatchString(entry.Avoid) {
 		return fmt.Errorf(`%s.avoid %s is not "<version>@<digest>" of at most %d characters`, where, short(entry.Avoid), maxTarget)
 	}
+	if entry.BackTo < 0 {
+		return fmt.Errorf("%s.backTo %d is negative: name the number of a revision", where, entry.BackTo)
+	}
 	if entry.Retry < 0 {
 		return fmt.Errorf("%s.retry %d is negative: name the number of a revision", where, entry.Retry)
 	}

@@ -80,6 +80,8 @@ func TestCheckRuntimeSpec(t *testing.T) {
 		{"a version to avoid that is too long", entry(func(m *v1beta2.Module) {
 			m.Avoid = strings.Repeat("1", 100) + "@sha256:" + strings.Repeat("0a", 32)
 		}), `spec.modules[0].avoid "11111111111111111111111111111111" (172 characters) is not "<version>@<digest>" of at most 160 characters`},
+		{"a revision below zero to go back to", entry(func(m *v1beta2.Module) { m.BackTo = -1 }),
+			`spec.modules[0].backTo -1 is negative: name the number of a revision`},
 		{"a revision below zero", entry(func(m *v1beta2.Module) { m.Retry = -1 }),
 			`spec.modules[0].retry -1 is negative: name the number of a revision`},
 		{"an unknown rule", entry(func(m *v1beta2.Module) { m.AllowCRDChanges = []v1beta2.CRDRule{"Everything"} }),
@@ -141,7 +143,7 @@ func TestRuntimespec_WhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
 	}
 	known := map[string]bool{"name": true, "channel": true, "version": true, "controller": true, "remoteModuleTemplateRef": true,
 		"customResourcePolicy": true, "managed": true, "allowCRDChanges": true,
-		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "retry": true}
+		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "backTo": true, "retry": true}
 	for name := range entry {
 		if !known[name] {
 			t.Errorf("field %s of a module is neither checked nor carried between hub and runtime", name)

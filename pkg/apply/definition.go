@@ -24,25 +24,11 @@ const maxChecked = 5000
 // more than one call: then the objects are listed, live. Errors are *Error; ClassRefused means that the wanted definition itself cannot be
 // used.
 func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unstructured) ([]crdsafety.Finding, error) {
+	before, after, err := c.definitions(ctx, wanted)
+	if err != nil || before == nil {
+		return nil, err
+	}
 	id := inventory.IDOf(wanted)
-	resource, err := c.Resource(ctx, wanted.GroupVersionKind())
-	if err != nil {
-		return nil, Explain("read", id, err, wanted)
-	}
-	live, err := c.Dynamic.Resource(resource.GroupVersionResource).Get(ctx, wanted.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, Explain("read", id, err, wanted)
-	}
-	before, after := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before) != nil {
-		return nil, nil //nolint:nilerr // what the API server has is not ours to judge
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, after); err != nil {
-		return nil, unusable(id, err)
-	}
 	if reflect.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
@@ -51,6 +37,44 @@ func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unst
 		return nil, nil // then everything that the old schema accepted fits the new one too
 	}
 	return c.weigh(ctx, id, before, after, findings)
+}
+
+// ServesDefinition returns what the clients of a definition would miss with the one of its name that is in the cluster, which stays. found is
+// false where there is none. Errors are *Error.
+func (c *Cluster) ServesDefinition(
+	ctx context.Context, used *unstructured.Unstructured,
+) (findings []crdsafety.Finding, found bool, err error) {
+	live, wanted, err := c.definitions(ctx, used)
+	if err != nil || live == nil {
+		return nil, false, err
+	}
+	return crdsafety.Serves(live, wanted), true, nil
+}
+
+// definitions returns the definition that is in the cluster, nil where there is none that can be read, and the wanted one.
+func (c *Cluster) definitions(
+	ctx context.Context, wanted *unstructured.Unstructured,
+) (before, after *apiextensionsv1.CustomResourceDefinition, err error) {
+	id := inventory.IDOf(wanted)
+	resource, err := c.Resource(ctx, wanted.GroupVersionKind())
+	if err != nil {
+		return nil, nil, Explain("read", id, err, wanted)
+	}
+	live, err := c.Dynamic.Resource(resource.GroupVersionResource).Get(ctx, wanted.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, Explain("read", id, err, wanted)
+	}
+	before, after = &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, before) != nil {
+		return nil, nil, nil //nolint:nilerr // what the API server has is not ours to judge
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, after); err != nil {
+		return nil, nil, unusable(id, err)
+	}
+	return before, after, nil
 }
 
 func unusable(id inventory.ID, err error) *Error {

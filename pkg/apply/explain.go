@@ -31,6 +31,7 @@ const (
 // response may quote, as they were sent and as they were read. err is not nil. Callers use it to report their own calls.
 func Explain(verb string, id inventory.ID, err error, quotable ...*unstructured.Unstructured) *Error {
 	told := &Error{ID: id, Class: Classify(err), Message: fmt.Sprintf("%s %s: %s", verb, id, explain(err, id, quotable...))}
+	told.Webhook = UnansweredWebhook(err)
 	if known, ok := errors.AsType[*Error](err); ok {
 		told.RetryAfter = known.RetryAfter
 	} else if seconds, ok := apierrors.SuggestsClientDelay(err); ok {

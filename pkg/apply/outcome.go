@@ -123,6 +123,8 @@ type Error struct {
 	Message string
 	// RetryAfter is how long the API server requires callers to wait; 0 when it sets no time.
 	RetryAfter time.Duration
+	// Webhook is the admission webhook because of which the call failed, where that webhook did not answer.
+	Webhook string
 }
 
 // Error returns the message.

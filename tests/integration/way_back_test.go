@@ -21,7 +21,8 @@ var lacking = map[string][]string{
 	"kymas": {
 		"spec.remote", "spec.readiness", "spec.modules.allowCRDChanges", "status.observedGeneration", "status.modulesReady", "status.runtimeID",
 		"status.lastSeen", "status.modules.resourceState", "status.modules.resourceMessage", "status.modules.installedVersion",
-		"status.modules.ocmComponentName", "status.modules.signature",
+		"status.modules.ocmComponentName", "status.modules.signature", "spec.modules.onFailedUpgrade", "spec.modules.progressDeadline",
+		"spec.modules.avoid", "spec.modules.backTo", "spec.modules.retry", "status.modules.avoid", "status.modules.offered",
 	},
 	"manifests": {
 		"spec.additionalInstalls", "spec.allowCRDChanges", "spec.associatedResources", "spec.crds", "spec.customStateCheck", "spec.ownership",
@@ -29,7 +30,7 @@ var lacking = map[string][]string{
 		"status.inventoryShards", "status.observedGeneration", "status.resolved", "status.resourceMessage", "status.resourceState",
 		"status.revisions", "status.signature", "status.synced.uid", "status.synced.hash", "status.synced.fields",
 	},
-	"moduletemplates": {"spec.readiness", "spec.allowCRDChanges"},
+	"moduletemplates": {"spec.readiness", "spec.allowCRDChanges", "spec.rollbackTo"},
 }
 
 // upstreamDefinitions returns the hub's definitions without what upstream's lack.

@@ -46,6 +46,9 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 	case err != nil:
 		return err
 	case len(failed) > 0:
+		if cleared := r.clearWebhook(ctx, w, failed); cleared != nil {
+			return cleared
+		}
 		return w.refused(ctx, failed)
 	case held != nil:
 		return held

@@ -20,11 +20,7 @@ const retryObjects = 15 * time.Second
 // checkCRDs refuses changes of CustomResourceDefinitions that break their users, before anything is written, unless the spec allows their
 // rules by name.
 func (w *scope) checkCRDs(ctx context.Context, steps []inventory.Step, options apply.Options) error {
-	allowed := make([]string, 0, len(w.manifest.Spec.AllowCRDChanges))
-	for _, rule := range w.manifest.Spec.AllowCRDChanges {
-		allowed = append(allowed, string(rule))
-	}
-	broken, err := engine.CheckDefinitions(ctx, w.runtime.Cluster(), steps, allowed, options)
+	broken, err := engine.CheckDefinitions(ctx, w.runtime.Cluster(), steps, w.allowedRules(), options)
 	if failed, ok := errors.AsType[*apply.Error](err); ok {
 		return w.clusterProblem(failed.ID, failed)
 	}
@@ -32,6 +28,15 @@ func (w *scope) checkCRDs(ctx context.Context, steps []inventory.Step, options a
 		return err
 	}
 	return &runtimes.Problem{Reason: v1beta2.ReasonCRDChangeRefused, Message: crdsafety.Message(broken), Retry: retryFindings(broken)}
+}
+
+// allowedRules returns the rules that the spec allows to be broken, by name.
+func (w *scope) allowedRules() []string {
+	allowed := make([]string, 0, len(w.manifest.Spec.AllowCRDChanges))
+	for _, rule := range w.manifest.Spec.AllowCRDChanges {
+		allowed = append(allowed, string(rule))
+	}
+	return allowed
 }
 
 // retryFindings returns a short pause where objects do not fit, and a long one where only other content or another spec helps.

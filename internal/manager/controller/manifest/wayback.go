@@ -1,0 +1,160 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
+
+// wentBack reports whether the Manifest asks for an earlier version than before.
+func (w *scope) wentBack() bool {
+	return w.manifest.Annotations[v1beta2.AnnotationRollback] != "" && w.manifest.DeletionTimestamp.IsZero()
+}
+
+// keepDefinitions takes the definitions out of a decision about a Manifest that went back: definitions do not go back. Those of the newer
+// version stay where they serve all that the content uses, and are recorded as if they had been applied; those that only the newer version
+// has stay, with the users' objects of their kinds, until the Manifest goes forward or is deleted. Where a definition does not serve the
+// content, nothing is written at all. A definition that does not exist is applied as it stands in the content.
+func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decision) error {
+	if !w.wentBack() {
+		return nil
+	}
+	decision.Prune = slices.DeleteFunc(decision.Prune, func(entry inventory.Entry) bool {
+		return entry.GroupKind() == inventory.CRDKind && w.runtime.Live(entry.ID).Presence != inventory.Absent
+	})
+	var missed []crdsafety.Finding
+	var kept []inventory.Entry
+	apply := decision.Apply[:0:0]
+	for _, step := range decision.Apply {
+		findings, stays, err := w.serves(ctx, step)
+		switch {
+		case err != nil:
+			return err
+		case !stays:
+			apply = append(apply, step)
+		default:
+			missed, kept = append(missed, findings...), append(kept, w.entryOfKept(step))
+		}
+	}
+	if missed = crdsafety.Refuse(missed, w.allowedRules()); len(missed) > 0 {
+		return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
+			"version %s cannot take over: the newer definitions stay, and do not serve it: %s", w.manifest.Spec.Version, crdsafety.Message(missed))}
+	}
+	decision.Apply, w.recorded = apply, inventory.Merge(w.recorded, kept, nil)
+	return nil
+}
+
+// serves returns what the content misses with the definition that is in the cluster; stays is false for anything but a definition of ours
+// that is there.
+func (w *scope) serves(ctx context.Context, step inventory.Step) (findings []crdsafety.Finding, stays bool, err error) {
+	live := w.runtime.Live(step.Entry.ID)
+	if step.Entry.GroupKind() != inventory.CRDKind || live.Presence != inventory.Present || live.Owner != w.owner() || live.Terminating {
+		return nil, false, nil
+	}
+	findings, stays, err = w.runtime.Cluster().ServesDefinition(ctx, step.Object)
+	if failed, ok := errors.AsType[*apply.Error](err); ok {
+		return nil, false, w.clusterProblem(failed.ID, failed)
+	}
+	return findings, stays, err
+}
+
+// entryOfKept returns the record of a definition that stays in place of a step's.
+func (w *scope) entryOfKept(step inventory.Step) inventory.Entry {
+	entry, live := step.Entry, w.runtime.Live(step.Entry.ID)
+	entry.UID, entry.Fields = live.UID, live.Fields
+	return entry
+}
+
+// webhookKinds are the configurations of webhooks that decide about requests, which conversion webhooks do not.
+var webhookKinds = map[string]schema.GroupVersionResource{
+	"ValidatingWebhookConfiguration": {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
+	"MutatingWebhookConfiguration":   {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
+}
+
+// clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and stands
+// in the way of the version before. It must be in the inventory, with the UID of the object. One that answers, if only to deny, stays. What
+// the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
+func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.Outcome) error {
+	if !w.wentBack() {
+		return nil
+	}
+	for _, outcome := range failed {
+		webhook := apply.UnansweredWebhook(outcome.Err)
+		if webhook == "" {
+			continue
+		}
+		for _, entry := range w.recorded {
+			resource, decides := webhookKinds[entry.Kind]
+			if !decides || entry.Group != resource.Group || entry.UID == "" {
+				continue
+			}
+			removed, err := w.removeWebhook(ctx, resource, entry, webhook)
+			if err != nil {
+				return w.clusterProblem(entry.ID, err)
+			}
+			if removed {
+				return r.tellCleared(ctx, w, entry, webhook)
+			}
+		}
+	}
+	return nil
+}
+
+// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did.
+func (w *scope) removeWebhook(
+	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string,
+) (bool, error) {
+	configurations := w.runtime.Cluster().Dynamic.Resource(resource)
+	live, err := configurations.Get(ctx, entry.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	case live.GetUID() != entry.UID || live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner() || !hasWebhook(live, webhook):
+		return false, nil
+	}
+	uid := live.GetUID()
+	err = configurations.Delete(ctx, entry.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func hasWebhook(configuration *unstructured.Unstructured, name string) bool {
+	webhooks, _, _ := unstructured.NestedSlice(configuration.Object, "webhooks")
+	return slices.ContainsFunc(webhooks, func(item any) bool {
+		fields, isMap := item.(map[string]any)
+		return isMap && fields["name"] == name
+	})
+}
+
+// tellCleared reports that a webhook was removed, and lets the next pass go on at once.
+func (r *Reconciler) tellCleared(ctx context.Context, w *scope, entry inventory.Entry, webhook string) error {
+	message := fmt.Sprintf("webhook %s of the version before did not answer and stood in the way: %s was removed", webhook, entry.ID)
+	logf.FromContext(ctx).Info("Webhook removed", "object", entry.ID.String(), "webhook", webhook)
+	r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, v1beta2.ReasonWebhookRemoved, "Apply", "%s", conditions.Note(message))
+	return &passResult{
+		state: v1beta2.StateProcessing, reason: v1beta2.ReasonApplying, message: message, parsed: true, retry: retryCleared,
+	}
+}
+
+// retryCleared is the pause before a write that a webhook blocked is tried again: API servers learn of a removal by a watch of their own.
+const retryCleared = time.Second
