@@ -78,7 +78,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	is := Installation{Reason: r.reason(e), Message: e.status.Message}
 	observed := e.kyma.Status.ObservedGeneration
 	stale := observed != 0 && observed < e.kyma.Generation
-	other := differ(m.Version.Desired, e.status.Version) && !e.status.Maintenance
+	other := differ(m.Version.Desired, e.status.Version) && !e.status.Maintenance && e.status.Offered == ""
 	switch e.status.State {
 	case v1beta2.StateError:
 		is.State = Failed

@@ -31,6 +31,8 @@ type Module struct {
 	Mandatory bool `json:"mandatory"`
 	// Maintenance is true while an upgrade waits for a maintenance window.
 	Maintenance bool `json:"maintenance"`
+	// Offered is the version that waits until a rollout lets the Kyma have it; empty if none does.
+	Offered string `json:"offered,omitempty"`
 	// Suspended reports whether a label suspends the reconciliation of the module or its Kyma.
 	Suspended bool   `json:"suspended,omitempty"`
 	Signed    Signed `json:"signed"`

@@ -216,7 +216,9 @@ func (r *reader) choose(m *Module, e *entry) {
 	if m.Version.Desired == "" && e.asked != nil && e.status != nil {
 		m.Version.Desired = e.status.Version
 	}
-	m.Maintenance = e.status != nil && e.status.Maintenance
+	if e.status != nil {
+		m.Maintenance, m.Offered = e.status.Maintenance, e.status.Offered
+	}
 	r.chooseTemplate(m, e)
 	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue
 	if e.template != nil {

@@ -190,6 +190,10 @@ func TestManagedModules(t *testing.T) {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Status.Modules[0].Maintenance = true }),
 			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
 		},
+		"an upgrade that waits for its rollout is no problem": {
+			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Status.Modules[0].Offered = "1.1.0" }),
+			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
+		},
 		"the request of the runtime's user counts on the hub": {
 			remoteKyma(func(k *v1beta2.Kyma) {
 				seen := v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "beacon"}}}

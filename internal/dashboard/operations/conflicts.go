@@ -103,6 +103,8 @@ func (d *Request) about(here []string) []subject {
 		}
 	case Promote:
 		all = append(all, subject{release: d.Release, channel: d.Channel})
+	case Rollout: // of the release of the same name
+		all = append(all, subject{release: d.Rollout, channel: d.Channel})
 	case Delete, Manage, Unmanage, Channel, Configure:
 		add(d.Kyma, d.Module)
 	}

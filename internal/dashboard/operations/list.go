@@ -201,17 +201,28 @@ func (d *Request) rights(verb string) []authorizationv1.ResourceAttributes {
 	for _, kyma := range d.kymas() {
 		need(v1beta2.GroupVersion.Group, "kymas", kyma)
 	}
-	if d.Release != "" {
+	if d.Rollout != "" {
+		need(v1beta2.GroupVersion.Group, "modulerollouts", d.Rollout)
+	}
+	if release := d.release(); release != "" {
 		if verb == "patch" {
 			verb = "update"
 		}
-		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Release)
+		need(v1beta2.GroupVersion.Group, "modulereleasemetas", release)
 	}
 	without := slices.ContainsFunc(d.Items, func(i Item) bool { return i.Kyma == "" })
 	if len(all) == 0 || without { // modules that are installed directly: their records are Secrets
 		need("", "secrets", modulestatus.DirectNamespace)
 	}
 	return all
+}
+
+// release returns the release that the request is about; an abort sets a channel of it back.
+func (d *Request) release() string {
+	if d.Kind == Rollout && d.Action == RolloutAbort && d.Version != "" {
+		return d.Rollout
+	}
+	return d.Release
 }
 
 // all reports whether the user has all permissions.

@@ -115,6 +115,8 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 		return p.configure(ctx)
 	case Promote:
 		return p.promote(ctx)
+	case Rollout:
+		return p.rollout(ctx)
 	}
 	return nil, deed.Validate()
 }

@@ -27,13 +27,14 @@ var fields = map[Kind][]string{
 	Channel:   {"kyma", "module", "channel", "version"},
 	Configure: {"kyma", "module", "object"},
 	Promote:   {"release", "channel", "version"},
+	Rollout:   {"rollout", "action", "channel", "target", "wave", "version"},
 }
 
 // Validate returns what is wrong with a request, as far as that can be checked without a cluster.
 func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
-		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote", d.Kind)
+		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, rollout", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
@@ -64,6 +65,8 @@ func (d *Request) Validate() error {
 			return refuse(WhyInvalid, "fields channel and version are needed: which channel shall offer which version?")
 		}
 		return nil // package packaging checks the rest
+	case Rollout:
+		return d.validateRollout()
 	case Manage, Unmanage:
 	}
 	return policy(d.Policy)
@@ -75,6 +78,7 @@ func (d *Request) set() map[string]bool {
 		"kyma": d.Kyma != "", "modules": len(d.Modules) > 0, "direct": d.Direct, "community": d.Community, "source": d.Source != "",
 		"items": len(d.Items) > 0, "module": d.Module != "", "cascade": d.Cascade, "previewed": len(d.Previewed) > 0, "policy": d.Policy != "",
 		"channel": d.Channel != "", "version": d.Version != "", "object": d.Object != nil, "release": d.Release != "",
+		"rollout": d.Rollout != "", "action": d.Action != "", "target": d.Target != "", "wave": d.Wave != "",
 	}
 }
 
@@ -89,8 +93,10 @@ func (d *Request) validatePlaces() error {
 		return refuse(WhyInvalid, "field module is missing")
 	case d.Release == "" && d.Kind == Promote:
 		return refuse(WhyInvalid, "field release is missing: write NAMESPACE/NAME")
+	case d.Rollout == "" && d.Kind == Rollout:
+		return refuse(WhyInvalid, "field rollout is missing: write NAMESPACE/NAME")
 	}
-	for field, key := range map[string]string{"kyma": d.Kyma, "release": d.Release} {
+	for field, key := range map[string]string{"kyma": d.Kyma, "release": d.Release, "rollout": d.Rollout} {
 		if err := keyed(field, key); key != "" && err != nil {
 			return err
 		}
@@ -152,6 +158,21 @@ func (d *Request) validateUpgrade() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (d *Request) validateRollout() error {
+	about := d.Channel != "" || d.Target != "" || d.Wave != "" || d.Version != ""
+	switch {
+	case !slices.Contains(rolloutActions, d.Action):
+		return refuse(WhyInvalid, "action %q is unknown: use one of pause, unpause, approve, resume, abort", d.Action)
+	case !d.Action.ofChannel() && about:
+		return refuse(WhyInvalid, "%s is about the whole rollout: omit channel, target, wave and version", d.Action)
+	case d.Action.ofChannel() && d.Target == "":
+		return refuse(WhyInvalid, "field target is missing: send the version and digest that you saw")
+	case d.Action.ofChannel() && (d.Version != "") && d.Action != RolloutAbort:
+		return refuse(WhyInvalid, "field version is what an abort goes back to: %s has none", d.Action)
 	}
 	return nil
 }

@@ -1,0 +1,167 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
+)
+
+const someDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// rollout creates a rollout of greeter that has halted in its second wave.
+func (s *site) rollout(namespace string) *v1beta2.ModuleRollout {
+	s.Helper()
+	r := halted(namespace)
+	status := r.Status
+	s.make(r)
+	r.Status = status
+	r.Status.ObservedGeneration = r.Generation
+	if err := s.admin.Status().Update(s.Context(), r); err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+func halted(namespace string) *v1beta2.ModuleRollout {
+	canary := v1beta2.RolloutWave{Name: "canary", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"ring": "canary"}}}
+	canary.Soak = metav1.Duration{Duration: 2 * time.Hour}
+	r := &v1beta2.ModuleRollout{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "greeter"}, Spec: v1beta2.ModuleRolloutSpec{
+		Waves:            []v1beta2.RolloutWave{canary, {Name: "early", Share: "10%", MaxConcurrent: 5, MaxFailed: "1%"}, {Name: "rest", Approval: true}},
+		ProgressDeadline: metav1.Duration{Duration: 30 * time.Minute}, OnFailure: v1beta2.RolloutHalt,
+	}}
+	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	r.Status = v1beta2.ModuleRolloutStatus{
+		Phase: v1beta2.RolloutHalted, Summary: "regular: 1.1.0 halted in early",
+		Conditions: []metav1.Condition{{Type: "Halted", Status: metav1.ConditionTrue, Reason: "TooManyFailed", Message: "2 failed", LastTransitionTime: since}},
+		Channels: []v1beta2.RolloutChannel{{
+			Name: "regular", From: v1beta2.RolloutVersion{Version: "1.0.0"}, To: v1beta2.RolloutVersion{Version: "1.1.0", Digest: someDigest},
+			Wave: "early", Phase: v1beta2.RolloutHalted, Message: "2 of 20 Kymas failed, and none may", Underway: []string{"a", "b"},
+			Waves: []v1beta2.RolloutWaveStatus{
+				{Name: "canary", Since: since, Total: 3, Ready: 3}, {Name: "early", Since: since, Total: 20, Waiting: 10, Updating: 3, Ready: 5, Failed: 2},
+				{Name: "rest", Total: 177, Waiting: 177}, {Name: "others", Total: 1, Skipped: 1},
+			},
+			Worst: []v1beta2.RolloutFailure{{Kyma: "bad", Reason: "ProgressDeadlineExceeded", Message: "no replica", Since: since}},
+		}},
+	}
+	return r
+}
+
+func TestRollouts_ListAndPage(t *testing.T) {
+	s := open(t, ModeLocal)
+	s.createAll("waves")
+	s.rollout("waves")
+	s.enter()
+	list := get[rolloutList](s, "/api/v1/rollouts?search=waves+1.1.0&phase=Halted")
+	if list.Total != 1 || list.Missing != "" || len(list.Unread) != 0 || list.Items[0].Phase != v1beta2.RolloutHalted || !list.Items[0].Observed {
+		t.Fatalf("rollouts: %+v", list)
+	}
+	if none := get[rolloutList](s, "/api/v1/rollouts?search=waves&phase=Completed"); none.Total != 0 {
+		t.Errorf("completed rollouts: %+v", none)
+	}
+	if r := s.do(http.MethodGet, "/api/v1/rollouts?fase=Halted", ""); r.status != http.StatusBadRequest {
+		t.Errorf("a filter that there is not: %d", r.status)
+	}
+	page := get[rolloutDetail](s, "/api/v1/rollouts/waves/greeter")
+	channel := page.Rollout.Channels[0]
+	if channel.Underway != 2 || channel.Worst[0].Kyma != "waves/bad" || page.Plan.ProgressDeadline != "30m" || len(page.Conditions) != 1 {
+		t.Errorf("page: %+v", page)
+	}
+	var acts []string
+	for _, act := range append(page.Actions, page.Decisions[0]...) {
+		acts = append(acts, string(act.Deed.Action)+" "+act.Why)
+	}
+	if want := []string{"pause ", "approve no wave waits for an approval", "resume ", "abort "}; !slices.Equal(acts, want) {
+		t.Errorf("buttons: %q, want %q", acts, want)
+	}
+	if r := s.do(http.MethodGet, "/api/v1/rollouts/waves/nothing", ""); r.status != http.StatusNotFound {
+		t.Errorf("a rollout that there is not: %d %s", r.status, r.body)
+	}
+}
+
+func TestRollouts_WhoMayNotListThemIsToldAndSeesEverythingElse(t *testing.T) {
+	s := open(t, ModeCluster)
+	s.createAll("unseen")
+	s.rollout("unseen")
+	token := s.token("sees-no-rollouts", "")
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "no-rollouts"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{ownGroup}, Resources: []string{"kymas", "manifests", "moduletemplates", "modulereleasemetas"}, Verbs: []string{"list"}},
+	}}
+	s.make(role, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "no-rollouts"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: "sees-no-rollouts"}},
+	})
+	apiserver.Allowed(t, s.admin, "system:serviceaccount:default:sees-no-rollouts", "", role.Rules[0])
+	s.enterAs(token)
+	list := get[rolloutList](s, "/api/v1/rollouts")
+	if list.Total != 0 || len(list.Unread) != 1 || list.Unread[0].Message != "you may not list ModuleRollout.operator.kyma-project.io" {
+		t.Errorf("rollouts: %+v", list)
+	}
+	if r := s.do(http.MethodGet, "/api/v1/rollouts/unseen/greeter", ""); r.status != http.StatusForbidden {
+		t.Errorf("the page: %d %s", r.status, r.body)
+	}
+	kymas := get[List[modulestatus.KymaLine]](s, "/api/v1/kymas?namespace=unseen")
+	told := slices.ContainsFunc(kymas.Unread, func(u Unread) bool { return strings.Contains(u.Kind, kindRollout) })
+	if kymas.Total != 2 || told {
+		t.Errorf("pages without rollouts depend on them: %+v", kymas)
+	}
+}
+
+func TestRollouts_AHubThatDoesNotServeThemSaysSo(t *testing.T) {
+	s := open(t, ModeLocal)
+	s.createAll("older")
+	s.enter()
+	kind := v1beta2.GroupVersion.WithKind(kindRollout).GroupKind()
+	s.server.watches.mutex.Lock()
+	s.server.watches.unknown[kind] = time.Now()
+	s.server.watches.mutex.Unlock()
+	list := get[rolloutList](s, "/api/v1/rollouts")
+	if list.Missing != noRollouts || len(list.Unread) != 0 || list.Items == nil {
+		t.Errorf("rollouts: %+v", list)
+	}
+	r := s.do(http.MethodGet, "/api/v1/rollouts/older/greeter", "")
+	if r.status != http.StatusNotFound || r.problem(t).Message != noRollouts {
+		t.Errorf("the page: %d %s", r.status, r.body)
+	}
+	if kymas := get[List[modulestatus.KymaLine]](s, "/api/v1/kymas?namespace=older"); kymas.Total != 2 || len(kymas.Unread) != 0 {
+		t.Errorf("Kymas: %+v", kymas)
+	}
+}
+
+func TestFleet_CountsAndWhereTheyLead(t *testing.T) {
+	s := open(t, ModeLocal)
+	s.createAll("fleet")
+	waits := s.kyma("fleet", "waits", v1beta2.StateReady, "beacon")
+	waits.Status.Modules[0].Offered, waits.Status.Modules[0].Message = "1.1.0", "wave rest begins later"
+	if err := s.admin.Status().Update(t.Context(), waits); err != nil {
+		t.Fatal(err)
+	}
+	s.enter()
+	fleet := get[List[modulestatus.FleetModule]](s, "/api/v1/fleet?search=fleet&sort=-name")
+	if fleet.Total != 2 || fleet.Items[0].Name != "greeter" || fleet.Items[1].Kymas != 3 || fleet.Items[1].Waiting != 1 {
+		t.Fatalf("fleet: %+v", fleet)
+	}
+	versions := fleet.Items[1].Versions
+	if len(versions) < 2 || versions[0].Version != "1.1.0" || versions[0].Kymas != 0 || versions[1].Kymas != 2 || versions[1].Channels[0] != "regular" {
+		t.Errorf("versions of beacon: %+v", versions)
+	}
+	for query, want := range map[string]int{
+		"module=beacon": 3, "module=greeter": 1, "module=beacon&version=1.0.0": 2, "module=beacon&version=none": 1, "module=nothing": 0,
+	} {
+		if list := get[List[modulestatus.KymaLine]](s, "/api/v1/kymas?namespace=fleet&"+query); list.Total != want {
+			t.Errorf("%s leads to %d Kymas, want %d", query, list.Total, want)
+		}
+	}
+	module := get[moduleDetail](s, "/api/v1/modules/fleet/waits/beacon")
+	if module.Waits == nil || *module.Waits != (moduleWait{Version: "1.1.0", Message: "wave rest begins later"}) || module.Module.Offered != "1.1.0" {
+		t.Errorf("module: %+v %+v", module.Waits, module.Module)
+	}
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+)
+
+// revisionLine is one entry in the timeline of a module: what it was asked to be, when, and how that ended.
+type revisionLine struct {
+	Number  int64                   `json:"number"`
+	Version string                  `json:"version,omitempty"`
+	Digest  string                  `json:"digest"`
+	At      *metav1.Time            `json:"at,omitempty"`
+	Before  v1beta2.State           `json:"before,omitempty"`
+	Outcome v1beta2.RevisionOutcome `json:"outcome,omitempty"`
+	Reason  string                  `json:"reason,omitempty"`
+	// Current is the one that the Manifest asks for now, WayBack the one that it can go back to, and Avoided the one that it went back from.
+	Current bool `json:"current"`
+	WayBack bool `json:"wayBack"`
+	Avoided bool `json:"avoided"`
+}
+
+// moduleWait is a version that waits until a rollout lets the Kyma have it.
+type moduleWait struct {
+	Version string `json:"version"`
+	Message string `json:"message,omitempty"`
+	// Rollout is NAMESPACE/NAME, if the user may see it.
+	Rollout string `json:"rollout,omitempty"`
+}
+
+// timelineOf returns the revisions of a Manifest, the newest first.
+func timelineOf(manifest *v1beta2.Manifest, avoid []string) []revisionLine {
+	lines := []revisionLine{}
+	if manifest == nil || len(manifest.Status.Revisions) == 0 {
+		return lines
+	}
+	history := slices.SortedFunc(slices.Values(manifest.Status.Revisions), func(a, b v1beta2.Revision) int { return int(a.Number - b.Number) })
+	current := history[len(history)-1]
+	back, is := revision.WayBack(history, append(slices.Clone(avoid), revision.Reference(current.Version, current.Digest))...)
+	for _, r := range slices.Backward(history) {
+		lines = append(lines, revisionLine{
+			Number: r.Number, Version: r.Version, Digest: r.Digest, At: timeOf(r.At), Before: r.Before, Outcome: r.Outcome, Reason: r.Reason,
+			Current: r.Number == current.Number, WayBack: is && r.Number == back.Number,
+			Avoided: slices.Contains(avoid, revision.Reference(r.Version, r.Digest)),
+		})
+	}
+	return lines
+}
+
+// avoided returns the versions that a module of a Kyma went back from, by a person or by itself.
+func (o *one) avoided() []string {
+	var all []string
+	if o.kyma == nil {
+		return all
+	}
+	for i := range o.kyma.Spec.Modules {
+		if m := &o.kyma.Spec.Modules[i]; m.Name == o.module.Name && m.Avoid != "" {
+			all = append(all, m.Avoid)
+		}
+	}
+	if status := o.status(); status != nil && status.Avoid != "" && !slices.Contains(all, status.Avoid) {
+		all = append(all, status.Avoid)
+	}
+	return all
+}
+
+// status returns what the Kyma reports about the module, nil for a module without a Kyma or that it does not report yet.
+func (o *one) status() *v1beta2.ModuleStatus {
+	if o.kyma == nil || o.module.Mandatory {
+		return nil
+	}
+	for i := range o.kyma.Status.Modules {
+		if m := &o.kyma.Status.Modules[i]; m.Name == o.module.Name {
+			return m
+		}
+	}
+	return nil
+}
+
+// waits returns the version that waits for its rollout; nil if none does.
+func (o *one) waits() *moduleWait {
+	status := o.status()
+	if status == nil || status.Offered == "" {
+		return nil
+	}
+	wait := &moduleWait{Version: status.Offered, Message: status.Message}
+	for i := range o.now.rollouts.items {
+		if r := &o.now.rollouts.items[i]; r.Namespace == o.kyma.Namespace && r.Name == o.module.Name {
+			wait.Rollout = modulestatus.Key{Namespace: r.Namespace, Name: r.Name}.String()
+		}
+	}
+	return wait
+}
