@@ -61,6 +61,8 @@ var layers = []layer{
 	{"internal/client/packaging", append([]string{"internal/client/userfile"}, common...)},
 	{"internal/client/registryauth", append([]string{"internal/client/userfile"}, common...)},
 	{"internal/client/managerinstall", append([]string{"config"}, common...)},
+	{"internal/client/rollouts", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
+	{"internal/client/rolloutedit", append([]string{"internal/client/rollouts", "internal/client/kymaedit"}, ofModules...)},
 	{"internal/client/*", ofModules},
 
 	{"internal/devenv/localcluster", []string{"api", "pkg"}},

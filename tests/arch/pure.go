@@ -11,7 +11,7 @@ import (
 var Pure = []string{
 	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "pkg/moduleversion",
 	"internal/module", "internal/manager/sharding/assignment",
-	"internal/client/modulestatus", "internal/takeover",
+	"internal/client/modulestatus", "internal/client/rollouts", "internal/takeover",
 }
 
 // outside are the imports by which a package reaches the world; a trailing "/" means everything below.

@@ -155,21 +155,25 @@ func (t *Target) unreached(err error) error {
 	return failure.Err
 }
 
-// user returns the name of the user in the kubeconfig, in brackets; empty if there is none.
-func (t *Target) user() string {
-	name := ""
+// UserName returns the name of the user in the kubeconfig; empty if there is none.
+func (t *Target) UserName() string {
+	if t.flags.AuthInfoName != nil && *t.flags.AuthInfoName != "" {
+		return *t.flags.AuthInfoName
+	}
 	if raw, err := t.flags.ToRawKubeConfigLoader().RawConfig(); err == nil && !t.given {
 		if found := raw.Contexts[t.context(&raw)]; found != nil {
-			name = found.AuthInfo
+			return found.AuthInfo
 		}
 	}
-	if t.flags.AuthInfoName != nil && *t.flags.AuthInfoName != "" {
-		name = *t.flags.AuthInfoName
+	return ""
+}
+
+// user returns the name of the user in the kubeconfig, in brackets; empty if there is none.
+func (t *Target) user() string {
+	if name := t.UserName(); name != "" {
+		return " (user " + name + ")"
 	}
-	if name == "" {
-		return ""
-	}
-	return " (user " + name + ")"
+	return ""
 }
 
 // Where names the cluster for users: its address, and the context that leads there.

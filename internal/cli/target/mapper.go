@@ -2,6 +2,7 @@ package target
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -36,7 +37,8 @@ func known(others meta.RESTMapper) meta.RESTMapper {
 	add(appsv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 	add(apiextensionsv1.SchemeGroupVersion, meta.RESTScopeRoot, "CustomResourceDefinition")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
-	add(v1beta2.GroupVersion, meta.RESTScopeNamespace, "Manifest", "ModuleTemplate", "ModuleReleaseMeta")
+	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
+	add(v1beta2.GroupVersion, meta.RESTScopeNamespace, "Manifest", "ModuleTemplate", "ModuleReleaseMeta", "ModuleRollout")
 	kyma := v1beta2.GroupVersion.WithKind("Kyma")
 	mapper.AddSpecific(kyma, v1beta2.GroupVersion.WithResource("kymas"), v1beta2.GroupVersion.WithResource("kyma"), meta.RESTScopeNamespace)
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{mapper, others}}

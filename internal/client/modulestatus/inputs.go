@@ -16,12 +16,16 @@ type Inputs struct {
 	Manifests []v1beta2.Manifest
 	Templates []v1beta2.ModuleTemplate
 	Releases  []v1beta2.ModuleReleaseMeta
+	// Rollouts are read only for what shows releases in waves.
+	Rollouts []v1beta2.ModuleRollout
 	// Direct are the modules that were installed without the lifecycle manager.
 	Direct []Direct
 	// Objects are the additional objects: modules' custom resources and the objects that run their operators.
 	Objects []*unstructured.Unstructured
 	// Looked are the kinds whose objects were all listed, so that one that is not among Objects does not exist.
 	Looked []ListedKind
+	// Unserved are the kinds that the cluster does not know, so that no object of them exists; they are among Looked, too.
+	Unserved []schema.GroupKind
 	// Unread are the kinds that could not be read, and why.
 	Unread []Unread
 	// Prereleases lets versions such as 1.2.0-rc count as available for modules that follow no channel.

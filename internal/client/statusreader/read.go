@@ -127,6 +127,9 @@ func (g *reading) list(
 	var refused *apierrors.StatusError
 	switch {
 	case err == nil, notServed(err):
+		if err != nil {
+			g.in.Unserved = append(g.in.Unserved, kind)
+		}
 		g.in.Looked = append(g.in.Looked, modulestatus.ListedKind{GroupKind: kind, Namespace: namespace})
 	case apierrors.IsForbidden(err), errors.As(err, &refused) && !apierrors.IsUnauthorized(err):
 		g.in.Unread = append(g.in.Unread, modulestatus.Unread{
