@@ -204,25 +204,20 @@ func (d *Request) rights(verb string) []authorizationv1.ResourceAttributes {
 	if d.Rollout != "" {
 		need(v1beta2.GroupVersion.Group, "modulerollouts", d.Rollout)
 	}
-	if release := d.release(); release != "" {
+	if d.Action == RolloutAbort && d.Version != "" { // it also sets the channel back
+		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Rollout)
+	}
+	if d.Release != "" {
 		if verb == "patch" {
 			verb = "update"
 		}
-		need(v1beta2.GroupVersion.Group, "modulereleasemetas", release)
+		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Release)
 	}
 	without := slices.ContainsFunc(d.Items, func(i Item) bool { return i.Kyma == "" })
 	if len(all) == 0 || without { // modules that are installed directly: their records are Secrets
 		need("", "secrets", modulestatus.DirectNamespace)
 	}
 	return all
-}
-
-// release returns the release that the request is about; an abort sets a channel of it back.
-func (d *Request) release() string {
-	if d.Kind == Rollout && d.Action == RolloutAbort && d.Version != "" {
-		return d.Rollout
-	}
-	return d.Release
 }
 
 // all reports whether the user has all permissions.

@@ -99,7 +99,7 @@ func (c *cluster) moveChannel(ctx context.Context, ref modulestatus.Ref, move pa
 			return refuse(WhyBusy, "channel %s was changed to %s in the meantime: check it and try again", move.Channel, offered)
 		}
 		before := release.Spec.DeepCopy()
-		offer(release, move)
+		release.Spec.Channels = packaging.Apply(release.Spec.Channels, []packaging.Move{move})
 		var err error
 		if made, err = compared(ref, specOf(before), specOf(&release.Spec)); err != nil || len(made.Fields) == 0 {
 			return err
@@ -118,20 +118,7 @@ func specOf(spec *v1beta2.ModuleReleaseMetaSpec) any {
 	}{spec}
 }
 
-// offer carries out a move; one without a channel is about the version of a mandatory module.
-func offer(release *v1beta2.ModuleReleaseMeta, move packaging.Move) {
-	if move.Channel == "" && release.Spec.Mandatory != nil {
-		release.Spec.Mandatory.Version = move.To
-		return
-	}
-	release.Spec.Channels = packaging.Apply(release.Spec.Channels, []packaging.Move{move})
-}
-
-// offeredBy returns the version that a channel offers; without a channel, that of a mandatory module.
 func offeredBy(release *v1beta2.ModuleReleaseMeta, channel string) string {
-	if channel == "" && release.Spec.Mandatory != nil {
-		return release.Spec.Mandatory.Version
-	}
 	for _, offer := range release.Spec.Channels {
 		if offer.Channel == channel {
 			return offer.Version

@@ -32,7 +32,7 @@ const (
 	Configure Kind = "configure"
 	// Promote lets a channel of a release offer a version.
 	Promote Kind = "promote"
-	// Rollout pauses or continues a rollout, or decides about the target of one of its channels.
+	// Rollout pauses or resumes a rollout, or decides about the target of one of its channels.
 	Rollout Kind = "rollout"
 )
 
@@ -66,7 +66,8 @@ type Request struct {
 	Object *unstructured.Unstructured `json:"object,omitempty"`
 	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
-	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version (the one before) are those that the user saw.
+	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort goes back to, are those that the
+	// user saw: a decision about others is refused.
 	Rollout string        `json:"rollout,omitempty"`
 	Action  RolloutAction `json:"action,omitempty"`
 	Target  string        `json:"target,omitempty"`
@@ -149,12 +150,10 @@ func (d *Request) rolloutTitle() string {
 	switch d.Action {
 	case RolloutPause:
 		return "Pause the rollout of " + d.Rollout
-	case RolloutUnpause:
-		return "Continue the rollout of " + d.Rollout
 	case RolloutApprove:
 		return fmt.Sprintf("Approve wave %s of %s %s", d.Wave, d.Rollout, version)
 	case RolloutResume:
-		return fmt.Sprintf("Resume the rollout of %s %s", d.Rollout, version)
+		return strings.TrimSpace(fmt.Sprintf("Resume the rollout of %s %s", d.Rollout, version))
 	case RolloutAbort:
 		return fmt.Sprintf("Abort the rollout of %s %s", d.Rollout, version)
 	}

@@ -17,6 +17,7 @@ const someDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef01234
 func halted() *v1beta2.ModuleRollout {
 	r := &v1beta2.ModuleRollout{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "notes"}}
 	r.Spec.Waves = []v1beta2.RolloutWave{{Name: "canary"}, {Name: "rest", Approval: true}}
+	r.Spec.ProgressDeadline = metav1.Duration{Duration: time.Minute}
 	r.Status.Phase = v1beta2.RolloutHalted
 	r.Status.Channels = []v1beta2.RolloutChannel{{
 		Name: "fast", From: v1beta2.RolloutVersion{Version: "1.0.0"}, To: v1beta2.RolloutVersion{Version: "1.1.0", Digest: someDigest},
@@ -38,100 +39,82 @@ func about(action RolloutAction, change ...func(*Request)) *Request {
 	return deed
 }
 
-func TestDecide(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
+// TestDecideRollout_IsAboutWhatTheUserSaw: package rollouts decides what may be decided; here a decision about anything else than what was
+// shown is refused, and the others say what follows.
+func TestDecideRollout_IsAboutWhatTheUserSaw(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	waiting := func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Phase = v1beta2.RolloutWaiting }
-	decided := func(action v1beta2.RolloutAction, wave string) func(*v1beta2.ModuleRollout) {
-		return func(r *v1beta2.ModuleRollout) {
-			r.Spec.Decision = &v1beta2.RolloutDecision{Action: action, Target: "1.1.0@" + someDigest, Channel: "fast", Wave: wave, By: "bob"}
-			r.Status.Channels[0].Phase = v1beta2.RolloutProgressing
-		}
-	}
 	for name, c := range map[string]struct {
 		deed   *Request
 		change func(*v1beta2.ModuleRollout)
 		want   string
 	}{
-		"a pause stops admissions":          {&Request{Action: RolloutPause}, nil, "paused"},
-		"what is paused continues":          {&Request{Action: RolloutUnpause}, func(r *v1beta2.ModuleRollout) { r.Spec.Paused = true }, "continues"},
-		"a resume forgives, and says whom":  {about(RolloutResume), nil, "resume canary by ann; 2 Kymas that failed are forgiven: one, two"},
-		"an approval is about its wave":     {about(RolloutApprove), waiting, "approve canary by ann"},
-		"an abort also sets a channel back": {about(RolloutAbort), nil, "abort canary by ann; back to 1.0.0"},
+		"a pause stops admissions": {&Request{Action: RolloutPause}, nil, "no further Kyma begins"},
+		"what is paused goes on": {
+			&Request{Action: RolloutResume}, func(r *v1beta2.ModuleRollout) { waiting(r); r.Spec.Paused = true }, "Kymas begin again",
+		},
+		"a resume forgives, and says whom":  {about(RolloutResume), nil, "further Kymas get 1.1.0, and what failed so far no longer counts; the failure of Kymas is forgiven: 2, among them one, two"},
+		"an approval is about its wave":     {about(RolloutApprove), waiting, "the Kymas of wave canary get 1.1.0"},
+		"an abort also sets a channel back": {about(RolloutAbort), nil, "no further Kyma gets 1.1.0; those that have it keep it; back to 1.0.0"},
 		"without a version before, the channel stays": {
 			about(RolloutAbort, func(d *Request) { d.Version = "" }), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].From.Version = "" },
-			"abort canary by ann; no version before 1.1.0",
+			"no further Kyma gets 1.1.0; those that have it keep it; no version before 1.1.0",
 		},
-		"a paused one says that nothing begins": {
-			about(RolloutApprove), func(r *v1beta2.ModuleRollout) { waiting(r); r.Spec.Paused = true }, "approve canary by ann; the rollout is paused",
-		},
-		"an approval that nothing waits for":     {about(RolloutApprove), nil, "Refused: no wave waits"},
-		"a resume of what has not halted":        {about(RolloutResume), waiting, "Refused: it has not halted"},
-		"a decision that was made already stays": {about(RolloutResume), decided(v1beta2.RolloutResume, "canary"), "resume canary by bob"},
-		"an abort that was made already still sets the channel back": {
-			about(RolloutAbort), func(r *v1beta2.ModuleRollout) {
-				decided(v1beta2.RolloutAbort, "canary")(r)
-				r.Status.Channels[0].To = v1beta2.RolloutVersion{Version: "1.0.0"}
-			}, "abort canary by bob; back to 1.0.0",
-		},
+		"what was done already says so":      {&Request{Action: RolloutPause}, func(r *v1beta2.ModuleRollout) { r.Spec.Paused = true }, "rollout notes is paused already"},
+		"an approval that nothing waits for": {about(RolloutApprove), nil, "Refused: no wave of rollout notes on channel fast waits"},
 		"another target meanwhile": {
-			about(RolloutResume), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].To.Version = "1.2.0" }, "Conflict: offers 1.2.0",
+			about(RolloutResume), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].To.Version = "1.2.0" }, "Conflict: is about 1.2.0@",
 		},
 		"another wave meanwhile": {
-			about(RolloutResume), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Wave = "rest" }, "Conflict: is in wave rest",
+			about(RolloutResume), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Wave = "rest" }, "Conflict: is in wave rest meanwhile",
 		},
 		"another version before, meanwhile": {
-			about(RolloutAbort), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].From.Version = "0.9.0" }, "Conflict: the version before 1.1.0 is 0.9.0",
+			about(RolloutAbort), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].From.Version = "0.9.0" }, "Conflict: the version before is 0.9.0",
 		},
-		"an abort of what is over": {
-			about(RolloutAbort), func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Phase = v1beta2.RolloutCompleted }, "Refused: it is over",
+		"a channel that it is not about": {about(RolloutResume, func(d *Request) { d.Channel = "slow" }), nil, "NotFound: no channel slow: it has fast"},
+		"two channels, and none is named": {
+			&Request{Action: RolloutResume}, func(r *v1beta2.ModuleRollout) {
+				second := r.Status.Channels[0]
+				second.Name = "regular"
+				r.Status.Channels = append(r.Status.Channels, second)
+			}, "Refused: none is named: fast, regular",
 		},
-		"a channel that it is not about": {about(RolloutResume, func(d *Request) { d.Channel = "slow" }), nil, "NotFound: not about channel slow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := halted()
+			r.Status.ObservedGeneration = r.Generation
 			if c.change != nil {
 				c.change(r)
 			}
-			before := r.DeepCopy()
-			made, err := decide(r, c.deed, "ann", now)
-			got := outcome(made, err)
-			kind, rest, _ := strings.Cut(c.want, ": ")
-			fits := strings.HasPrefix(got, c.want) || err != nil && ReasonOf(err) == kind && strings.Contains(got, rest)
-			if !fits || err == nil && made.Effect == "" {
+			p := planner{Engine: &Engine{now: func() time.Time { return now }}, as: Actor{Name: "ann"}, deed: c.deed}
+			outcome, err := p.decideRollout(r, nil)
+			if err != nil {
+				err = rolloutRefusal(err)
+				kind, text, _ := strings.Cut(c.want, ": ")
+				if ReasonOf(err) != kind || !strings.Contains(err.Error(), text) {
+					t.Errorf("%s: %v, want %q", ReasonOf(err), err, c.want)
+				}
+				return
+			}
+			effect, warnings := p.rolloutEffect(r, outcome)
+			got := strings.Join(append([]string{effect}, warnings...), "; ")
+			if outcome.Back != nil {
+				got += "; back to " + outcome.Back.To
+			}
+			if !strings.HasPrefix(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if r.Spec.Paused != before.Spec.Paused || (r.Spec.Decision == nil) != (before.Spec.Decision == nil) {
-				t.Error("what was read has changed")
-			}
-			if d := made.Spec.Decision; d != nil && d.By == "ann" && (d.At.Nanosecond() != 0 || d.Target != c.deed.Target) {
-				t.Errorf("%+v", d)
+			if d := r.Spec.Decision; d != nil && (d.By != "ann" || !d.At.Time.Equal(now) || d.Target != c.deed.Target) {
+				t.Errorf("decision %+v", d)
 			}
 		})
 	}
 }
 
-// outcome writes a decision in one line.
-func outcome(made rolloutDecision, err error) string {
-	switch {
-	case err != nil:
-		return err.Error()
-	case made.Spec.Decision == nil && made.Spec.Paused:
-		return "paused"
-	case made.Spec.Decision == nil:
-		return "continues"
-	}
-	d := made.Spec.Decision
-	parts := append([]string{string(d.Action) + " " + d.Wave + " by " + d.By}, made.Warnings...)
-	if made.SetBack != nil {
-		parts = append(parts, "back to "+made.SetBack.To)
-	}
-	return strings.Join(parts, "; ")
-}
-
 func TestRollout_ValidateAndTitle(t *testing.T) {
 	for want, deed := range map[string]*Request{
 		"Pause the rollout of a/notes":         {Kind: Rollout, Rollout: "a/notes", Action: RolloutPause},
-		"Continue the rollout of a/notes":      {Kind: Rollout, Rollout: "a/notes", Action: RolloutUnpause},
+		"Resume the rollout of a/notes":        {Kind: Rollout, Rollout: "a/notes", Action: RolloutResume},
 		"Approve wave canary of a/notes 1.1.0": about(RolloutApprove),
 		"Resume the rollout of a/notes 1.1.0":  about(RolloutResume),
 		"Abort the rollout of a/notes 1.1.0":   about(RolloutAbort),
@@ -212,14 +195,6 @@ func TestRollout_DecisionsOfUsers(t *testing.T) {
 		t.Errorf("decision %+v", d)
 	}
 	b.succeeds(admin, *about(RolloutAbort, here)) // every request may be repeated
-	b.refused(admin, *about(RolloutResume, here, func(d *Request) { d.Target = "1.2.0" }), WhyBusy, "look at the rollout again")
+	b.refused(admin, *about(RolloutResume, here, func(d *Request) { d.Target = "1.2.0" }), WhyRefused, "rollout")
 	b.refused(admin, *about(RolloutResume, here, func(d *Request) { d.Rollout += "x" }), WhyNotFound, "no ModuleRollout")
-}
-
-func TestOffer_AMandatoryVersion(t *testing.T) {
-	release := &v1beta2.ModuleReleaseMeta{Spec: v1beta2.ModuleReleaseMetaSpec{Mandatory: &v1beta2.Mandatory{Version: "1.1.0"}}}
-	offer(release, *setBackTo(about(RolloutAbort, func(d *Request) { d.Channel = "" })))
-	if offeredBy(release, "") != "1.0.0" || len(release.Spec.Channels) != 0 {
-		t.Errorf("%+v", release.Spec)
-	}
 }

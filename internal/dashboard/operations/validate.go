@@ -163,15 +163,14 @@ func (d *Request) validateUpgrade() error {
 }
 
 func (d *Request) validateRollout() error {
-	about := d.Channel != "" || d.Target != "" || d.Wave != "" || d.Version != ""
 	switch {
 	case !slices.Contains(rolloutActions, d.Action):
-		return refuse(WhyInvalid, "action %q is unknown: use one of pause, unpause, approve, resume, abort", d.Action)
-	case !d.Action.ofChannel() && about:
-		return refuse(WhyInvalid, "%s is about the whole rollout: omit channel, target, wave and version", d.Action)
-	case d.Action.ofChannel() && d.Target == "":
+		return refuse(WhyInvalid, "action %q is unknown: use one of pause, resume, approve, abort", d.Action)
+	case d.Action == RolloutPause && (d.Channel != "" || d.Target != "" || d.Wave != ""):
+		return refuse(WhyInvalid, "a pause is about the whole rollout: omit channel, target and wave")
+	case (d.Action == RolloutApprove || d.Action == RolloutAbort) && d.Target == "":
 		return refuse(WhyInvalid, "field target is missing: send the version and digest that you saw")
-	case d.Action.ofChannel() && (d.Version != "") && d.Action != RolloutAbort:
+	case d.Version != "" && d.Action != RolloutAbort:
 		return refuse(WhyInvalid, "field version is what an abort goes back to: %s has none", d.Action)
 	}
 	return nil

@@ -3,29 +3,25 @@ package server
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
 // rolloutDetail is the page of one rollout.
 type rolloutDetail struct {
-	Rollout    rolloutLine                  `json:"rollout"`
-	Plan       rolloutPlan                  `json:"plan"`
-	Decision   *v1beta2.RolloutDecision     `json:"decision"`
+	Rollout rollouts.Rollout `json:"rollout"`
+	// Selects says which Kymas each wave selects; a wave that is not in it takes all that no earlier one has.
+	Selects    map[string]string            `json:"selects"`
 	Conditions []modulestatus.KymaCondition `json:"conditions"`
-	// Actions are about the rollout as a whole, Decisions about the channels, in their order.
+	// Actions are about the rollout as a whole, Decisions about its channels, in their order. There are only those that make sense now.
 	Actions   []rolloutAct   `json:"actions"`
 	Decisions [][]rolloutAct `json:"decisions"`
 	Events    []Event        `json:"events"`
 	Unread    []Unread       `json:"unread"`
-}
-
-// rolloutPlan is the part of the plan that is about no single wave.
-type rolloutPlan struct {
-	Channels         []string                     `json:"channels"`
-	ProgressDeadline string                       `json:"progressDeadline,omitempty"`
-	OnFailure        v1beta2.RolloutFailureAction `json:"onFailure,omitempty"`
 }
 
 // rolloutAct is a button: what it asks for, and why it cannot be pressed.
@@ -35,23 +31,28 @@ type rolloutAct struct {
 	Why     string             `json:"why,omitempty"`
 }
 
-func (s *Server) rolloutDetail(ctx context.Context, u *User, r *v1beta2.ModuleRollout) rolloutDetail {
+func (s *Server) rolloutDetail(ctx context.Context, u *User, seen *rolloutsSeen, at int) rolloutDetail {
+	r := &seen.in.Rollouts[at]
 	d := rolloutDetail{
-		Rollout: rolloutLineOf(r), Decision: r.Spec.Decision, Conditions: []modulestatus.KymaCondition{}, Decisions: [][]rolloutAct{},
-		Plan:   rolloutPlan{Channels: append([]string{}, r.Spec.Channels...), OnFailure: r.Spec.OnFailure},
-		Events: []Event{}, Unread: []Unread{},
+		Rollout: seen.lines[at], Selects: map[string]string{}, Conditions: []modulestatus.KymaCondition{}, Decisions: [][]rolloutAct{},
+		Events: []Event{}, Unread: seen.unread,
 	}
-	if deadline := r.Spec.ProgressDeadline.Duration; deadline > 0 {
-		d.Plan.ProgressDeadline = soakText(deadline)
+	for i := range r.Spec.Waves {
+		if w := &r.Spec.Waves[i]; w.Selector != nil {
+			d.Selects[w.Name] = metav1.FormatLabelSelector(w.Selector)
+		}
 	}
 	for _, c := range r.Status.Conditions {
 		d.Conditions = append(d.Conditions, modulestatus.KymaCondition{Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message})
 	}
-	decide := u.may(ctx, "patch", ownGroup, "modulerollouts", r.Namespace, r.Name)
-	release := u.may(ctx, "update", ownGroup, "modulereleasemetas", r.Namespace, r.Name)
-	d.Actions = []rolloutAct{actOf(pauseOf(r), decide, "")}
-	for i := range r.Status.Channels {
-		d.Decisions = append(d.Decisions, decisionsOf(r, &r.Status.Channels[i], decide, release))
+	may := rolloutRights{
+		decide:  u.may(ctx, "patch", ownGroup, "modulerollouts", r.Namespace, r.Name),
+		release: u.may(ctx, "patch", ownGroup, "modulereleasemetas", r.Namespace, r.Name),
+	}
+	release := rollouts.ReleaseOf(&seen.in, r)
+	d.Actions = pauseOf(r, may)
+	for i := range d.Rollout.Channels {
+		d.Decisions = append(d.Decisions, decisionsOf(r, release, &d.Rollout.Channels[i], may))
 	}
 	about := []modulestatus.Ref{{Kind: kindRollout, Namespace: r.Namespace, Name: r.Name}}
 	var err error
@@ -61,41 +62,46 @@ func (s *Server) rolloutDetail(ctx context.Context, u *User, r *v1beta2.ModuleRo
 	return d
 }
 
-// pauseOf returns the request that pauses a rollout, or that continues a paused one.
-func pauseOf(r *v1beta2.ModuleRollout) operations.Request {
+// rolloutRights says what a user may change of a rollout.
+type rolloutRights struct{ decide, release bool }
+
+// pauseOf returns the button that pauses a rollout, or that ends the pause.
+func pauseOf(r *v1beta2.ModuleRollout, may rolloutRights) []rolloutAct {
 	action := operations.RolloutPause
 	if r.Spec.Paused {
-		action = operations.RolloutUnpause
+		action = operations.RolloutResume
 	}
-	return operations.Request{Kind: operations.Rollout, Rollout: r.Namespace + "/" + r.Name, Action: action}
+	return []rolloutAct{actOf(operations.Request{Kind: operations.Rollout, Rollout: keyOfRollout(r), Action: action}, may)}
 }
 
-// decisionsOf returns the buttons of one channel.
-func decisionsOf(r *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel, decide, release bool) []rolloutAct {
+// decisionsOf returns the buttons of one channel: the decisions that package rollouts would take now.
+func decisionsOf(r *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, c *rollouts.Channel, may rolloutRights) []rolloutAct {
 	acts := []rolloutAct{}
 	for _, action := range []operations.RolloutAction{operations.RolloutApprove, operations.RolloutResume, operations.RolloutAbort} {
-		deed := operations.Request{
-			Kind: operations.Rollout, Rollout: r.Namespace + "/" + r.Name, Action: action, Channel: c.Name, Target: operations.RolloutTarget(c.To), Wave: c.Wave,
+		deed := operations.Request{Kind: operations.Rollout, Rollout: keyOfRollout(r), Action: action, Channel: c.Name}
+		outcome, err := operations.DecideRollout(&deed, r.DeepCopy(), release, rollouts.Person{})
+		if err != nil || outcome.Done == "" || outcome.Channel != c.Name || outcome.Target == "" {
+			continue
 		}
-		allowed := decide
-		if action == operations.RolloutAbort {
-			deed.Wave, deed.Version = "", c.From.Version
-			allowed = decide && (release || c.From.Version == "")
+		deed.Target, deed.Wave = outcome.Target, outcome.Wave
+		if outcome.Back != nil {
+			deed.Version = outcome.Back.To
 		}
-		acts = append(acts, actOf(deed, allowed, operations.RolloutApplies(action, c)))
+		acts = append(acts, actOf(deed, may))
 	}
 	return acts
 }
 
-// actOf returns a button. What makes no sense now says so also to users who may not do it at all.
-func actOf(deed operations.Request, allowed bool, pointless string) rolloutAct {
+// actOf returns a button, and why a user may not press it.
+func actOf(deed operations.Request, may rolloutRights) rolloutAct {
 	switch {
-	case pointless != "":
-		return rolloutAct{Deed: deed, Why: pointless}
-	case !allowed && deed.Action == operations.RolloutAbort:
-		return rolloutAct{Deed: deed, Why: "you may not change the rollout and its ModuleReleaseMeta: ask an administrator of the cluster for permission"}
-	case !allowed:
-		return rolloutAct{Deed: deed, Why: "you may not change the rollout: ask an administrator of the cluster for permission"}
+	case !may.decide:
+		return rolloutAct{Deed: deed, Why: "You may not change this rollout. Ask an administrator of the cluster for permission."}
+	case deed.Version != "" && !may.release:
+		return rolloutAct{Deed: deed, Why: "It also sets the channel back, and you may not change the ModuleReleaseMeta. " +
+			"Ask an administrator of the cluster for permission."}
 	}
 	return rolloutAct{Deed: deed, Allowed: true}
 }
+
+func keyOfRollout(r *v1beta2.ModuleRollout) string { return r.Namespace + "/" + r.Name }

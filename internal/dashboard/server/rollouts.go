@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
+	"github.com/kyma-project/lifecycle-manager/internal/client/statusreader"
 )
 
 // kindRollout is the kind of rollouts; hubs of older versions do not serve it.
@@ -20,10 +22,11 @@ const kindRollout = "ModuleRollout"
 const noRollouts = "this hub does not serve ModuleRollout: a channel that moves reaches all of its Kymas at once; " +
 	"apply the definitions of the lifecycle manager to change that"
 
-// rolloutsSeen are the rollouts that a user may list. They are kept apart from everything else: pages that show no rollout do not depend on
-// them.
+// rolloutsSeen are the rollouts that a user may list, in the order of modulestatus.Inputs, and how pages show them. They are kept apart from
+// everything else: pages that show no rollout do not depend on them.
 type rolloutsSeen struct {
-	items []v1beta2.ModuleRollout
+	in    modulestatus.Inputs
+	lines []rollouts.Rollout
 	// missing is noRollouts if the hub does not serve the kind.
 	missing string
 	unread  []Unread
@@ -32,27 +35,31 @@ type rolloutsSeen struct {
 // readRollouts reads the rollouts for a snapshot. Whatever fails is part of the result.
 func (w *watches) readRollouts(ctx context.Context, u *User) (rolloutsSeen, map[place]scope) {
 	read := newReading(w, u)
-	var list v1beta2.ModuleRolloutList
-	err := read.List(ctx, &list)
-	seen := rolloutsSeen{items: list.Items, unread: []Unread{}}
+	in, err := statusreader.ReadRollouts(ctx, read, "")
 	kind := v1beta2.GroupVersion.WithKind(kindRollout).GroupKind()
-	switch {
-	case meta.IsNoMatchError(err):
+	partial := read.partial()
+	if err != nil {
+		in.Unread = []modulestatus.Unread{{GroupKind: kind, Text: cause(err)}}
+	}
+	seen := rolloutsSeen{in: in, unread: []Unread{}}
+	narrow := narrowed(in, partial)
+	for _, one := range append(unreadOf(&narrow, partial), w.stale(read.scopes)...) {
+		if one.Kind == kind.String() {
+			seen.unread = append(seen.unread, one)
+		}
+	}
+	if slices.ContainsFunc(in.Unserved, func(k schema.GroupKind) bool { return k == kind }) {
 		seen.missing = noRollouts
-	case err != nil:
-		in := modulestatus.Inputs{Unread: []modulestatus.Unread{{GroupKind: kind, Forbidden: refusal(err), Text: cause(err)}}}
-		seen.unread = unreadOf(&in, nil)
-	default:
-		partial := read.partial()
-		in := narrowed(modulestatus.Inputs{}, partial)
-		seen.unread = append(unreadOf(&in, partial), w.stale(read.scopes)...)
+	}
+	for i := range in.Rollouts {
+		seen.lines = append(seen.lines, rollouts.Describe(&in.Rollouts[i], rollouts.ReleaseOf(&in, &in.Rollouts[i])))
 	}
 	return seen, read.scopes
 }
 
 // rolloutList is the list of rollouts. Missing says that the hub does not serve them.
 type rolloutList struct {
-	List[rolloutLine]
+	List[rollouts.Rollout]
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -70,28 +77,23 @@ func (s *Server) rollouts(ctx context.Context, u *User, r *http.Request) (any, e
 	if err != nil {
 		return nil, err
 	}
-	var found []*v1beta2.ModuleRollout
-	for i := range now.rollouts.items {
-		if one := &now.rollouts.items[i]; chosen(query, "phase", string(one.Status.Phase)) && p.has(textOfRollout(one)) {
-			found = append(found, one)
+	var found []rollouts.Rollout
+	for i := range now.rollouts.lines {
+		if one := &now.rollouts.lines[i]; chosen(query, "phase", string(one.Phase)) && p.has(textOfRollout(one)) {
+			found = append(found, *one)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *v1beta2.ModuleRollout) int {
-		return cmp.Or(cmp.Compare(urgency(a.Status.Phase), urgency(b.Status.Phase)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	slices.SortStableFunc(found, func(a, b rollouts.Rollout) int {
+		return cmp.Or(cmp.Compare(urgency(a.Phase), urgency(b.Phase)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
-	page := listOf(found, p, now.rollouts.unread)
-	list := rolloutList{List: List[rolloutLine]{Items: []rolloutLine{}, Total: page.Total, Unread: page.Unread}, Missing: now.rollouts.missing}
-	for _, one := range page.Items {
-		list.Items = append(list.Items, rolloutLineOf(one))
-	}
-	return list, nil
+	return rolloutList{List: listOf(found, p, now.rollouts.unread), Missing: now.rollouts.missing}, nil
 }
 
 // urgency orders phases: those that need a person first, those that are over last.
 func urgency(phase v1beta2.RolloutPhase) int {
 	order := []v1beta2.RolloutPhase{
-		v1beta2.RolloutHalted, v1beta2.RolloutRollingBack, v1beta2.RolloutWaiting, v1beta2.RolloutProgressing, "", v1beta2.RolloutRolledBack,
-		v1beta2.RolloutAborted, v1beta2.RolloutCompleted,
+		v1beta2.RolloutHalted, v1beta2.RolloutRollingBack, v1beta2.RolloutWaiting, v1beta2.RolloutProgressing, rollouts.Pending,
+		v1beta2.RolloutRolledBack, v1beta2.RolloutAborted, v1beta2.RolloutCompleted,
 	}
 	if at := slices.Index(order, phase); at >= 0 {
 		return at
@@ -99,11 +101,11 @@ func urgency(phase v1beta2.RolloutPhase) int {
 	return len(order)
 }
 
-func textOfRollout(r *v1beta2.ModuleRollout) string {
-	words := []string{r.Namespace + "/" + r.Name, string(r.Status.Phase), r.Status.Summary}
-	for i := range r.Status.Channels {
-		c := &r.Status.Channels[i]
-		words = append(words, c.Name, c.From.Version, c.To.Version, c.Wave)
+func textOfRollout(r *rollouts.Rollout) string {
+	words := []string{r.Namespace + "/" + r.Name, string(r.Phase)}
+	for i := range r.Channels {
+		c := &r.Channels[i]
+		words = append(words, c.Name, c.From.Version, c.To.Version, c.Wave, c.Message)
 	}
 	return strings.ToLower(strings.Join(words, " "))
 }
@@ -115,9 +117,9 @@ func (s *Server) rollout(ctx context.Context, u *User, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	for i := range now.rollouts.items {
-		if one := &now.rollouts.items[i]; one.Namespace == key.Namespace && one.Name == key.Name {
-			return s.rolloutDetail(ctx, u, one), nil
+	for i := range now.rollouts.lines {
+		if one := &now.rollouts.lines[i]; one.Namespace == key.Namespace && one.Name == key.Name {
+			return s.rolloutDetail(ctx, u, &now.rollouts, i), nil
 		}
 	}
 	switch {

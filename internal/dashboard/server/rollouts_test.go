@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
@@ -40,10 +43,10 @@ func halted(namespace string) *v1beta2.ModuleRollout {
 	}}
 	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	r.Status = v1beta2.ModuleRolloutStatus{
-		Phase: v1beta2.RolloutHalted, Summary: "regular: 1.1.0 halted in early",
+		Phase:      v1beta2.RolloutHalted,
 		Conditions: []metav1.Condition{{Type: "Halted", Status: metav1.ConditionTrue, Reason: "TooManyFailed", Message: "2 failed", LastTransitionTime: since}},
 		Channels: []v1beta2.RolloutChannel{{
-			Name: "regular", From: v1beta2.RolloutVersion{Version: "1.0.0"}, To: v1beta2.RolloutVersion{Version: "1.1.0", Digest: someDigest},
+			Name: "fast", From: v1beta2.RolloutVersion{Version: "1.0.0"}, To: v1beta2.RolloutVersion{Version: "1.1.0", Digest: someDigest},
 			Wave: "early", Phase: v1beta2.RolloutHalted, Message: "2 of 20 Kymas failed, and none may", Underway: []string{"a", "b"},
 			Waves: []v1beta2.RolloutWaveStatus{
 				{Name: "canary", Since: since, Total: 3, Ready: 3}, {Name: "early", Since: since, Total: 20, Waiting: 10, Updating: 3, Ready: 5, Failed: 2},
@@ -64,7 +67,7 @@ func TestRollouts_ListAndPage(t *testing.T) {
 	if list.Total != 1 || list.Missing != "" || len(list.Unread) != 0 || list.Items[0].Phase != v1beta2.RolloutHalted || !list.Items[0].Observed {
 		t.Fatalf("rollouts: %+v", list)
 	}
-	if none := get[rolloutList](s, "/api/v1/rollouts?search=waves&phase=Completed"); none.Total != 0 {
+	if none := get[rolloutList](s, "/api/v1/rollouts?search=waves/&phase=Completed"); none.Total != 0 {
 		t.Errorf("completed rollouts: %+v", none)
 	}
 	if r := s.do(http.MethodGet, "/api/v1/rollouts?fase=Halted", ""); r.status != http.StatusBadRequest {
@@ -72,15 +75,14 @@ func TestRollouts_ListAndPage(t *testing.T) {
 	}
 	page := get[rolloutDetail](s, "/api/v1/rollouts/waves/greeter")
 	channel := page.Rollout.Channels[0]
-	if channel.Underway != 2 || channel.Worst[0].Kyma != "waves/bad" || page.Plan.ProgressDeadline != "30m" || len(page.Conditions) != 1 {
+	if channel.Underway != 2 || channel.Worst[0].Kyma != "bad" || channel.WaitsFor != "Decision" || len(page.Conditions) != 1 {
 		t.Errorf("page: %+v", page)
 	}
-	var acts []string
-	for _, act := range append(page.Actions, page.Decisions[0]...) {
-		acts = append(acts, string(act.Deed.Action)+" "+act.Why)
+	if page.Selects["canary"] != "ring=canary" || len(page.Selects) != 1 {
+		t.Errorf("what waves select: %v", page.Selects)
 	}
-	if want := []string{"pause ", "approve no wave waits for an approval", "resume ", "abort "}; !slices.Equal(acts, want) {
-		t.Errorf("buttons: %q, want %q", acts, want)
+	if len(page.Decisions) != 1 || !page.Actions[0].Allowed || page.Actions[0].Deed.Action != operations.RolloutPause {
+		t.Errorf("buttons: %+v %+v", page.Actions, page.Decisions)
 	}
 	if r := s.do(http.MethodGet, "/api/v1/rollouts/waves/nothing", ""); r.status != http.StatusNotFound {
 		t.Errorf("a rollout that there is not: %d %s", r.status, r.body)
@@ -133,6 +135,106 @@ func TestRollouts_AHubThatDoesNotServeThemSaysSo(t *testing.T) {
 	}
 	if kymas := get[List[modulestatus.KymaLine]](s, "/api/v1/kymas?namespace=older"); kymas.Total != 2 || len(kymas.Unread) != 0 {
 		t.Errorf("Kymas: %+v", kymas)
+	}
+}
+
+func TestDecisionsOf(t *testing.T) {
+	all, none := rolloutRights{true, true}, rolloutRights{}
+	for name, c := range map[string]struct {
+		change func(*v1beta2.ModuleRollout)
+		may    rolloutRights
+		want   []string
+	}{
+		"a halted one can be resumed and aborted": {func(*v1beta2.ModuleRollout) {}, all, []string{"resume early", "abort early to 1.0.0"}},
+		"one that waits can be approved": {
+			func(r *v1beta2.ModuleRollout) {
+				r.Status.Channels[0].Phase, r.Status.Channels[0].Wave = v1beta2.RolloutWaiting, "rest"
+			}, all, []string{"approve rest", "abort rest to 1.0.0"},
+		},
+		"one that is over leaves nothing to decide": {
+			func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Phase = v1beta2.RolloutCompleted }, all, nil,
+		},
+		"an abort sets a channel back, which needs the right to": {
+			func(*v1beta2.ModuleRollout) {}, rolloutRights{decide: true},
+			[]string{"resume early", "abort early to 1.0.0: It also sets the channel back, and you may not change the ModuleReleaseMeta"},
+		},
+		"without a version before, an abort changes the rollout only": {
+			func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].From.Version = "" }, rolloutRights{decide: true},
+			[]string{"resume early", "abort early"},
+		},
+		"without rights nothing can be decided": {
+			func(*v1beta2.ModuleRollout) {}, none,
+			[]string{"resume early: You may not change this rollout", "abort early to 1.0.0: You may not change this rollout"},
+		},
+		"a mandatory module has a rollout without a channel": {
+			func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Name = "" }, all, []string{"resume early", "abort early to 1.0.0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := halted("x")
+			r.Status.ObservedGeneration = r.Generation
+			c.change(r)
+			shown := rollouts.Describe(r, nil)
+			var got []string
+			for _, act := range decisionsOf(r, nil, &shown.Channels[0], c.may) {
+				line := string(act.Deed.Action) + " " + act.Deed.Wave
+				if act.Deed.Version != "" {
+					line += " to " + act.Deed.Version
+				}
+				if why, _, _ := strings.Cut(act.Why, ". "); why != "" {
+					line += ": " + why
+				}
+				if act.Allowed != (act.Why == "") || act.Deed.Target != "1.1.0@"+someDigest || act.Deed.Validate() != nil {
+					t.Errorf("%+v: %v", act, act.Deed.Validate())
+				}
+				got = append(got, line)
+			}
+			if !slices.Equal(got, c.want) || r.Spec.Decision != nil {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPauseOf(t *testing.T) {
+	r := halted("x")
+	if acts := pauseOf(r, rolloutRights{decide: true}); acts[0].Deed.Action != operations.RolloutPause || !acts[0].Allowed {
+		t.Errorf("%+v", acts)
+	}
+	r.Spec.Paused = true
+	if acts := pauseOf(r, rolloutRights{}); acts[0].Deed.Action != operations.RolloutResume || acts[0].Allowed || acts[0].Why == "" {
+		t.Errorf("%+v", acts)
+	}
+}
+
+func TestUrgency_WhatNeedsAPersonComesFirst(t *testing.T) {
+	phases := []v1beta2.RolloutPhase{"Completed", "Strange", "Progressing", "Halted", "Waiting"}
+	slices.SortFunc(phases, func(a, b v1beta2.RolloutPhase) int { return urgency(a) - urgency(b) })
+	if !slices.Equal(phases, []v1beta2.RolloutPhase{"Halted", "Waiting", "Progressing", "Completed", "Strange"}) {
+		t.Errorf("%q", phases)
+	}
+}
+
+func TestTimelineOf(t *testing.T) {
+	if got := timelineOf(nil, nil); got == nil || len(got) != 0 {
+		t.Errorf("no Manifest: %v", got)
+	}
+	manifest := &v1beta2.Manifest{}
+	manifest.Status.Revisions = []v1beta2.Revision{
+		{Number: 7, Version: "1.0.0", Digest: someDigest, Outcome: v1beta2.RevisionSucceeded},
+		{Number: 9, Version: "1.2.0", Digest: someDigest, Before: v1beta2.StateReady},
+		{Number: 8, Version: "1.1.0", Digest: someDigest, Outcome: v1beta2.RevisionRolledBack, Reason: "ProgressDeadlineExceeded"},
+	}
+	var got []string
+	for _, r := range timelineOf(manifest, []string{"1.1.0@" + someDigest}) {
+		got = append(got, fmt.Sprintf("%d %s %s%s current=%v avoided=%v", r.Number, r.Version, r.Outcome, r.Reason, r.Current, r.Avoided))
+	}
+	want := []string{
+		"9 1.2.0  current=true avoided=false", "8 1.1.0 RolledBackProgressDeadlineExceeded current=false avoided=true",
+		"7 1.0.0 Succeeded current=false avoided=false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

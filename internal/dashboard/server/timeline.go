@@ -89,10 +89,18 @@ func (o *one) waits() *moduleWait {
 		return nil
 	}
 	wait := &moduleWait{Version: status.Offered, Message: status.Message}
-	for i := range o.now.rollouts.items {
-		if r := &o.now.rollouts.items[i]; r.Namespace == o.kyma.Namespace && r.Name == o.module.Name {
+	for i := range o.now.rollouts.lines {
+		if r := &o.now.rollouts.lines[i]; r.Namespace == o.kyma.Namespace && r.Name == o.module.Name {
 			wait.Rollout = modulestatus.Key{Namespace: r.Namespace, Name: r.Name}.String()
 		}
 	}
 	return wait
+}
+
+// timeOf returns a time, nil for none.
+func timeOf(t metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

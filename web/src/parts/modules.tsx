@@ -26,6 +26,7 @@ export function Badges({ module: m }: { module: Module }) {
       {m.maintenance && (
         <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
       )}
+      {m.offered && <Tag means="A rollout decides when this Kyma gets that version.">{m.offered} waits for its rollout</Tag>}
       {m.suspended && (
         <Tag tone="warn" means={suspendedMeans}>
           Suspended

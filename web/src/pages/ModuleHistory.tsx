@@ -1,0 +1,92 @@
+// What a module was asked to be, when, and how that ended; and what it waits for.
+import { Undo2 } from 'lucide-react'
+import type { ModuleDetail } from '../api'
+import { Empty, hidden, Notice, Tag, To } from '../parts/basics'
+import { Ago } from '../parts/details'
+import type { Revision } from '../rollouts/answers'
+import { WordBadge } from '../rollouts/parts'
+import { outcomeWord, shortDigest } from '../rollouts/words'
+import { sentence } from '../words'
+
+/** Waits says that a version waits for its rollout, and where one sees how far that is. */
+export function Waits({ data }: { data: ModuleDetail }) {
+  const { waits } = data
+  if (!waits) return null
+  return (
+    <Notice tone="busy" title={`${waits.version} waits for its rollout`}>
+      {waits.message && <p>{sentence(waits.message)}</p>}
+      <p>What is installed runs on until then.{waits.rollout && ' '}
+        {waits.rollout && <To to={'/rollouts/' + waits.rollout}>How far the rollout is</To>}
+      </p>
+    </Notice>
+  )
+}
+
+export function HistoryTab({ data }: { data: ModuleDetail }) {
+  const timeline = data.timeline ?? []
+  if (timeline.length === 0) {
+    const blind = hidden(data.unread, 'Manifest')
+    return (
+      <div className="card">
+        {blind ? (
+          <Empty title="Nothing that you may see">The history is in the Manifest of the module, which you may not read.</Empty>
+        ) : (
+          <Empty title="No history yet">
+            It begins when the lifecycle manager installs the module, and keeps the last three versions and the last that failed.
+          </Empty>
+        )}
+      </div>
+    )
+  }
+  const back = timeline.find((revision) => revision.wayBack)
+  return (
+    <div className="stack">
+      <p className="dim flat">
+        The last three versions and the last that failed, the newest first.{' '}
+        {back ? `${back.version} is the way back.` : 'There is no earlier version that it could go back to.'}
+      </p>
+      <div className="card pad">
+        <ol className="chain" aria-label="History">
+          {timeline.map((revision) => (
+            <RevisionOf key={revision.number} revision={revision} />
+          ))}
+        </ol>
+      </div>
+    </div>
+  )
+}
+
+function RevisionOf({ revision: r }: { revision: Revision }) {
+  const word = outcomeWord(r)
+  return (
+    <li className={`tone-${word.tone}`} aria-current={r.current ? 'true' : undefined}>
+      <div className="row">
+        <strong className="mono">{r.version || 'no version'}</strong>
+        <WordBadge word={word} />
+        {r.current && <Tag tone="strong">now</Tag>}
+        {r.wayBack && (
+          <Tag means="The newest version before this one that was ready: it can be installed again.">
+            <span className="row nowrap-row">
+              <Undo2 size={13} aria-hidden /> way back
+            </span>
+          </Tag>
+        )}
+        {r.avoided && (
+          <Tag tone="warn" means="The module went back from it. It is not tried again by itself.">
+            avoided
+          </Tag>
+        )}
+      </div>
+      <p className="dim small">
+        Revision {r.number}, <Ago at={r.at} />
+        {r.before && r.before !== 'Ready' && `, begun while the module was in state ${r.before}`}
+        {r.digest && (
+          <>
+            , content <span className="mono">{shortDigest(r.digest)}</span>
+          </>
+        )}
+      </p>
+      {r.reason && <p className="small">Ended with {r.reason}.</p>}
+    </li>
+  )
+}
