@@ -146,7 +146,7 @@ function detail(r: Rollout): RolloutDetail {
     selects: { canary: 'ring=canary', early: 'ring in (early,canary)' },
     conditions: [
       { type: 'Armed', status: r.armed ? 'True' : 'False', reason: 'Armed', message: 'the release is marked' },
-      { type: 'Halted', status: r.phase === 'Halted' ? 'True' : 'False', reason: 'TooManyFailed', message: 'wave early has too many failures' },
+      { type: 'Halted', status: r.phase === 'Halted' ? 'True' : 'False', reason: 'TooManyFailed', message: 'wave early has failures' },
     ],
     actions: [{ deed: { kind: 'rollout', rollout: idOf(r), action: r.paused ? 'resume' : 'pause' }, ...allowed(r) }],
     decisions: (r.channels ?? []).map((c) => actsOf(r, c)),

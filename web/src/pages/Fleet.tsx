@@ -102,8 +102,10 @@ function Row({ module: m }: { module: FleetModule }) {
           ))}
           {m.others.versions > 0 && (
             <li className="fleet-version">
-              <span className="dim small">{count(m.others.versions, 'more version')}</span>
-              <span>{count(m.others.kymas, 'Kyma')}</span>
+              <span className="row nowrap-row between">
+                <span className="dim small">{count(m.others.versions, 'more version')}</span>
+                <b>{m.others.kymas.toLocaleString('en')}</b>
+              </span>
             </li>
           )}
         </ul>
@@ -123,7 +125,7 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
       </span>
       <span className="bar" aria-hidden="true">
         <i className="tone-bad" style={{ flexGrow: v.troubled }} />
-        <i className="tone-ok" style={{ flexGrow: v.kymas - v.troubled }} />
+        <i className={v.version ? 'tone-ok' : ''} style={{ flexGrow: v.kymas - v.troubled }} />
         <i className="rest" style={{ flexGrow: m.kymas - v.kymas }} />
       </span>
       <span className="dim small">

@@ -13,7 +13,7 @@ import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge,
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { Badges, Signature, suspendedMeans } from '../parts/modules'
+import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
 import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
 import { HistoryTab, Waits } from './ModuleHistory'
@@ -248,7 +248,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
 
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
   return (
-    <Action allowed={allowed && !m.suspended} why={m.suspended ? suspendedMeans : undefined} onClick={onClick}>
+    <Action
+      allowed={allowed && !m.suspended && !m.offered}
+      why={m.suspended ? suspendedMeans : m.offered ? offeredMeans : undefined}
+      onClick={onClick}
+    >
       Upgrade to {m.version.available}
     </Action>
   )

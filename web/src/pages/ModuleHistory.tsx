@@ -8,14 +8,19 @@ import { WordBadge } from '../rollouts/parts'
 import { outcomeWord, shortDigest } from '../rollouts/words'
 import { sentence } from '../words'
 
+/** waitText says what a version waits for. The lifecycle manager's message may name the version itself. */
+export function waitText({ version, message = '' }: { version: string; message?: string }): string {
+  return message.includes(version) ? sentence(message) : sentence(`${version} waits for its rollout${message && ': '}${message}`)
+}
+
 /** Waits says that a version waits for its rollout, and where one sees how far that is. */
 export function Waits({ data }: { data: ModuleDetail }) {
   const { waits } = data
   if (!waits) return null
   return (
-    <Notice tone="busy" title={`${waits.version} waits for its rollout`}>
-      {waits.message && <p>{sentence(waits.message)}</p>}
-      <p>What is installed runs on until then.{waits.rollout && ' '}
+    <Notice tone="busy">
+      <p>
+        <strong>{waitText(waits)}</strong> What is installed runs on until then.{' '}
         {waits.rollout && <To to={'/rollouts/' + waits.rollout}>How far the rollout is</To>}
       </p>
     </Notice>

@@ -21,7 +21,7 @@ import type {
   Wave,
 } from '../rollouts/answers'
 import { FromTo, WaveBar, WavesBar, WordBadge } from '../rollouts/parts'
-import { channelTitle, channelWord, partsOf, planText, rolloutWord, shortDigest, verbOf, waveWord } from '../rollouts/words'
+import { channelTitle, channelWord, conditionTone, partsOf, planText, rolloutWord, shortDigest, verbOf, waveWord } from '../rollouts/words'
 import { count, sentence } from '../words'
 
 export function Page() {
@@ -186,11 +186,14 @@ function Channel({ channel: c, rollout, selects, acts, press }: ChannelProps) {
         )}
       </div>
       {waves.length > 0 && <WavesBar waves={waves} current={c.wave} />}
-      <ol className="waves" aria-label="Waves">
-        {waves.map((wave, i) => (
-          <WaveOf key={wave.name} wave={wave} n={i + 1} now={wave.name === c.wave} selects={selects[wave.name]} />
-        ))}
-      </ol>
+      {c.phase === 'Completed' ? (
+        <details>
+          <summary>{count(waves.length, 'wave')}</summary>
+          <WaveList waves={waves} selects={selects} />
+        </details>
+      ) : (
+        <WaveList waves={waves} current={c.wave} selects={selects} />
+      )}
       <Worst worst={c.worst ?? []} rollout={rollout} />
       {c.to.digest && <p className="dim small">Content of {c.to.version}: <span className="mono">{shortDigest(c.to.digest)}</span></p>}
     </section>
@@ -203,6 +206,16 @@ export function soon(at: string, now = new Date()): string {
   if (Number.isNaN(then.getTime())) return 'later'
   const time = then.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
   return then.toDateString() === now.toDateString() ? `at ${time}` : `on ${then.toLocaleDateString()} at ${time}`
+}
+
+function WaveList({ waves, current, selects }: { waves: Wave[]; current?: string; selects: Record<string, string> }) {
+  return (
+    <ol className="waves" aria-label="Waves">
+      {waves.map((wave, i) => (
+        <WaveOf key={wave.name} wave={wave} n={i + 1} now={wave.name === current} selects={selects[wave.name]} />
+      ))}
+    </ol>
+  )
 }
 
 function WaveOf({ wave, n, now, selects }: { wave: Wave; n: number; now: boolean; selects?: string }) {
@@ -223,7 +236,7 @@ function WaveOf({ wave, n, now, selects }: { wave: Wave; n: number; now: boolean
       </div>
       <WaveBar wave={wave} />
       <dl className="wave-counts">
-        {partsOf(wave).map((part) => (
+        {partsOf(wave).filter((part) => now || part.n > 0 || part.key === 'ready').map((part) => (
           <div key={part.key} className={part.n === 0 ? 'none' : `tone-${part.tone}`} title={part.means}>
             <dt>{part.label}</dt>
             <dd>{part.n.toLocaleString('en')}</dd>
@@ -277,10 +290,6 @@ function About({ data }: { data: RolloutDetail }) {
   return (
     <div className="grid grid-two">
       <section className="card pad stack">
-        <h2 className="flat">Conditions</h2>
-        <Conditions conditions={data.conditions ?? []} />
-      </section>
-      <section className="card pad stack">
         <h2 className="flat">Plan</h2>
         <dl className="facts">
           <dt>Failed after</dt>
@@ -299,6 +308,10 @@ function About({ data }: { data: RolloutDetail }) {
             </>
           )}
         </dl>
+      </section>
+      <section className="card pad stack">
+        <h2 className="flat">Conditions</h2>
+        <Conditions conditions={data.conditions ?? []} tone={conditionTone} />
       </section>
     </div>
   )

@@ -130,11 +130,26 @@ export function verbOf(action: RolloutAction, wave?: string): string {
   }
 }
 
+/** conditionTone is the color of a condition: of these, only a halt is bad when it is true, and only a missing mark when it is not. */
+export function conditionTone(type: string, status: string): Tone {
+  if (status !== 'True' && status !== 'False') return 'idle'
+  const yes = status === 'True'
+  switch (type) {
+    case 'Halted':
+      return yes ? 'bad' : 'ok'
+    case 'Armed':
+      return yes ? 'ok' : 'bad'
+    case 'Progressing':
+      return yes ? 'busy' : 'idle'
+  }
+  return yes ? 'ok' : 'idle'
+}
+
 /** outcomeWord says how a revision ended. */
 export function outcomeWord(r: Revision): Word {
   switch (r.outcome) {
     case 'Succeeded':
-      return { label: 'Ready', tone: 'ok', means: 'Everything was ready.' }
+      return { label: 'Succeeded', tone: 'ok', means: 'Everything was ready.' }
     case 'Failed':
       return { label: 'Failed', tone: 'bad', means: 'Its objects failed, and it was not ready when the next one began.' }
     case 'RolledBack':
