@@ -154,7 +154,11 @@ function counts(all: { state: string }[]): Record<string, number> {
 
 function overview(world: World): Reply {
   const bad = world.modules.filter((m) => m.state === 'Error' || m.state === 'Warning' || m.state === 'Unknown' || m.state === 'Deleting')
-  const items = bad.map((m) => ({
+  const halted =
+    world.scenario === 'data'
+      ? [{ kind: 'Rollout', kyma: '', namespace: 'kcp-system', name: 'greeter', state: 'Error', reason: 'Halted', message: rollouts.haltedWhy }]
+      : []
+  const modules = bad.map((m) => ({
     kind: 'Module',
     kyma: m.kyma ?? '',
     name: m.name,
@@ -162,6 +166,7 @@ function overview(world: World): Reply {
     reason: m.installation.reason,
     message: m.installation.message ?? m.module.message,
   }))
+  const items = [...halted, ...modules]
   return ok({
     kymas: counts(world.kymas),
     modules: counts(world.modules),

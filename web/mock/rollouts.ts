@@ -32,12 +32,14 @@ const channel = (name: string, over: Partial<RolloutChannel>): RolloutChannel =>
   ...over,
 })
 
+export const haltedWhy = '3 of 120 Kymas of wave early failed, and 1 may: resume to go on and forgive them, or abort'
+
 const halted = channel('regular', {
   phase: 'Halted',
   wave: 'early',
   waitsFor: 'Decision',
   underway: 3,
-  message: '3 of 120 Kymas of wave early failed, and 1 may: resume to go on and forgive them, or abort',
+  message: haltedWhy,
   waves: [
     wave('canary', { state: 'Passed', total: 3, ready: 3, soak: '2h', since: minutes(400) }),
     wave('early', {

@@ -251,8 +251,10 @@ export interface OfferedResource {
 }
 
 export interface Attention {
-  kind: 'Kyma' | 'Module'
+  kind: 'Kyma' | 'Module' | 'Rollout'
   kyma?: string
+  /** namespace of a rollout. */
+  namespace?: string
   name: string
   state: State
   reason?: string

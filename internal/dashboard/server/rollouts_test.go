@@ -196,6 +196,48 @@ func TestDecisionsOf(t *testing.T) {
 	}
 }
 
+func TestUndecided_WhatWaitsForAPersonNeedsAttention(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1beta2.ModuleRollout)
+		want   string
+	}{
+		"a halted one is the worst": {func(*v1beta2.ModuleRollout) {}, "Error Halted: 2 of 20 Kymas failed, and none may"},
+		"one that waits for approval": {
+			func(r *v1beta2.ModuleRollout) {
+				r.Status.Channels[0].Phase, r.Status.Channels[0].Message = v1beta2.RolloutWaiting, ""
+			},
+			"Warning Waiting: Wave early waits for approval",
+		},
+		"one that a person has paused needs none": {
+			func(r *v1beta2.ModuleRollout) {
+				r.Status.Channels[0].Phase, r.Spec.Paused = v1beta2.RolloutWaiting, true
+			}, "",
+		},
+		"one that goes on needs none": {func(r *v1beta2.ModuleRollout) { r.Status.Channels[0].Phase = v1beta2.RolloutProgressing }, ""},
+		"a plan that cannot be carried out": {
+			func(r *v1beta2.ModuleRollout) {
+				r.Status.Channels = nil
+				r.Status.Conditions = []metav1.Condition{{Type: "Progressing", Reason: v1beta2.ReasonSpecInvalid, Message: "no such wave"}}
+			}, "Error SpecInvalid: no such wave",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := halted("x")
+			c.change(r)
+			got := ""
+			for _, one := range troubled(nil, nil, []rollouts.Rollout{rollouts.Describe(r, nil)}, time.Now()).Items {
+				got = fmt.Sprintf("%s %s: %s", one.State, one.Reason, one.Message)
+				if one.Kind != "Rollout" || one.Namespace != "x" || one.Name != "greeter" {
+					t.Errorf("%+v", one)
+				}
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestPauseOf(t *testing.T) {
 	r := halted("x")
 	if acts := pauseOf(r, rolloutRights{decide: true}); acts[0].Deed.Action != operations.RolloutPause || !acts[0].Allowed {

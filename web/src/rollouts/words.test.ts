@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { all, timeline } from '../../mock/rollouts'
 import type { RolloutChannel, Wave } from './answers'
-import { barText, channelTitle, channelWord, conditionTone, outcomeWord, partsOf, planText, rolloutWord, stepText, waveText, waveWord } from './words'
+import { barText, channelTitle, channelWord, conditionTone, outcomeWord, partsOf, planText } from './words'
+import { rolloutWord, stepText, waveText, waveWord } from './words'
 
 const first = (all[0]?.channels ?? [])[0] as RolloutChannel
 const early = (first.waves ?? [])[1] as Wave
@@ -19,7 +20,8 @@ describe('a wave', () => {
   })
   it('says what is planned for it', () => {
     expect(planText(early, 'ring=early')).toBe('Kymas with ring=early · 10% of them · 50 at a time · 1 failure allowed · observed for 24h')
-    expect(planText({ ...early, name: 'others', share: '', maxConcurrent: 0, allowedFailures: 0, soak: '', approval: true }, undefined)).toBe(
+    const others = { ...early, name: 'others', share: '', maxConcurrent: 0, allowedFailures: 0, soak: '', approval: true }
+    expect(planText(others, undefined)).toBe(
       'Kymas that no wave selects · all at once · none may fail · begins when a person approves it',
     )
     expect(planText({ ...early, share: '', soak: '' }, undefined)).toMatch(/^all Kymas that no wave before has · 50 at a time/)
@@ -38,7 +40,11 @@ describe('words', () => {
     expect(channelWord(first).label).toBe('Halted')
   })
   it('that this page does not know are shown as they are', () => {
-    expect([rolloutWord('Sleeping').label, waveWord('toString').label, rolloutWord(undefined).label]).toEqual(['Sleeping', 'toString', 'Unknown'])
+    expect([rolloutWord('Sleeping'), waveWord('toString'), rolloutWord(undefined)].map((word) => word.label)).toEqual([
+      'Sleeping',
+      'toString',
+      'Unknown',
+    ])
   })
   it.each([
     ['Halted', 'True', 'bad'],
