@@ -156,7 +156,7 @@ function overview(world: World): Reply {
   const bad = world.modules.filter((m) => m.state === 'Error' || m.state === 'Warning' || m.state === 'Unknown' || m.state === 'Deleting')
   const halted =
     world.scenario === 'data'
-      ? [{ kind: 'Rollout', kyma: '', namespace: 'kcp-system', name: 'greeter', state: 'Error', reason: 'Halted', message: rollouts.haltedWhy }]
+      ? [{ kind: 'Rollout', namespace: 'kcp-system', name: 'greeter', state: 'Error', reason: 'Halted', message: rollouts.haltedWhy }]
       : []
   const modules = bad.map((m) => ({
     kind: 'Module',
