@@ -124,6 +124,11 @@ type Module struct {
 	// +optional
 	Avoid string `json:"avoid,omitempty"`
 
+	// BackTo is the number of the revision that is installed in place of what avoid names; without it, the last one that succeeded is.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	BackTo int64 `json:"backTo,omitempty"`
+
 	// Retry is the number of a revision that went back by itself: the version that it and earlier ones had is tried once more.
 	// +kubebuilder:validation:Minimum=0
 	// +optional

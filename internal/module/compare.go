@@ -19,7 +19,9 @@ var (
 		v1beta2.LabelKymaName, v1beta2.LabelModuleName, v1beta2.LabelManagedBy, v1beta2.LabelChannel, v1beta2.LabelControllerName,
 		v1beta2.LabelMandatoryModule,
 	}
-	ownAnnotations = []string{v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN}
+	ownAnnotations = []string{
+		v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN, v1beta2.AnnotationRollback, v1beta2.AnnotationRollbackMessage,
+	}
 )
 
 // mergedLists are the lists that a server-side apply merges with the entries of other field managers; it replaces all other lists.

@@ -2,6 +2,7 @@ package module
 
 import (
 	"cmp"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,6 +17,10 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 		return nil
 	}
 	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(cmp.Or(told.message, v.Doubt))}
+	if v.Note != "" {
+		entry.Message = conditions.Cut(strings.TrimPrefix(entry.Message+"; "+v.Note, "; "))
+	}
+	entry.Avoid = avoidOf(v, before, manifest)
 	entry.Maintenance = !v.WakeAt.IsZero()
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {

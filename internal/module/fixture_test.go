@@ -2,6 +2,7 @@ package module
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,7 +147,7 @@ func stored(applied, before *v1beta2.Manifest) *v1beta2.Manifest {
 	after.DeletionTimestamp = before.DeletionTimestamp
 	after.Status = *before.Status.DeepCopy()
 	for key, value := range before.Annotations {
-		if _, set := after.Annotations[key]; !set && key != v1beta2.AnnotationFQDN && key != v1beta2.AnnotationOCMComponentName {
+		if _, set := after.Annotations[key]; !set && !slices.Contains(ownAnnotations, key) {
 			after.Annotations[key] = value
 		}
 	}

@@ -188,9 +188,10 @@ func leaving(manifest *v1beta2.Manifest) bool {
 type installed struct{ Channel, Version, Component string }
 
 // installedOf returns what is installed according to the status, which only this package writes, or else according to the Manifest. The
-// status entry of an installation that was being deleted does not count once that installation is gone.
+// status entry of an installation that was being deleted does not count once that installation is gone, and neither does one from before a
+// way back that the Manifest shows already.
 func installedOf(entry *v1beta2.ModuleStatus, manifest *v1beta2.Manifest) installed {
-	if entry != nil && entry.Version != "" && (entry.State != v1beta2.StateDeleting || terminating(manifest)) {
+	if entry != nil && entry.Version != "" && (entry.State != v1beta2.StateDeleting || terminating(manifest)) && !ahead(manifest, entry) {
 		return installed{Channel: entry.Channel, Version: entry.Version, Component: entry.OCMComponentName}
 	}
 	if manifest == nil {

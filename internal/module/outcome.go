@@ -29,7 +29,7 @@ func judge(w Snapshot, v *Verdict, result Result) outcome {
 	}
 	switch v.Kind {
 	case Run:
-		return judgeRun(w, v, manifest)
+		return judgeBack(v, judgeRun(w, v, manifest))
 	case Keep:
 		return judgeKeep(v, manifest)
 	case Removed:
@@ -93,6 +93,9 @@ func judgeRun(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 // observed: a distinction would cost a write of the Kyma's status at every installation, without a benefit.
 func judgeInstallation(manifest *v1beta2.Manifest) outcome {
 	reason, message := report(manifest)
+	if reason == v1beta2.ReasonRollbackUnsafe {
+		return conclude(ruleRollbackUnsafe, "detail", message)
+	}
 	var result outcome
 	switch manifest.Status.State {
 	case v1beta2.StateReady:

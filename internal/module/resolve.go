@@ -30,6 +30,7 @@ import (
 //  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and an installed module is Removed; the
 //     operator's list and the release contradict each other: refused.
 //  12. The previous installation is being deleted or becomes unmanaged: Waiting until it is gone.
+//     12a. The version is avoided, see goBack: the installed one stays, or the last one that succeeded is installed again.
 //  13. The version is lower than the installed one: refused.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
 //  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one opens; no policy defines
@@ -39,6 +40,8 @@ import (
 //
 // A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 7, 8, 12 to 14, 16 and 17
 // decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
+//
+// Rule 12a lets a mandatory module go back only when its rollout says so.
 //
 // A refusal is Keep where a version is installed: that version stays and, as far as it can be resolved, is still enforced. Otherwise the
 // refusal is Refused.
@@ -71,6 +74,8 @@ type resolver struct {
 	asked  map[ComponentKey]struct{}
 	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
+	// takenBack are the modules whose rollout takes the offered version back from this Kyma.
+	takenBack map[targetKey]bool
 }
 
 func newResolver(w Snapshot) *resolver {
@@ -81,6 +86,7 @@ func newResolver(w Snapshot) *resolver {
 		status:        statusByName(w.Kyma),
 		asked:         map[ComponentKey]struct{}{},
 		targets:       map[targetKey]target{},
+		takenBack:     map[targetKey]bool{},
 	}
 	for i := range w.Kyma.Spec.Modules {
 		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]
@@ -157,6 +163,9 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	}
 	have, doubt := r.installedState(v, found)
 	v.stands(have)
+	if r.goBack(v, found) {
+		return
+	}
 	if doubt != nil {
 		r.component(found.key()) // Needed returns both, so that one round of reading is enough
 		if r.unread(v, *doubt, r.component(*doubt)) {

@@ -25,6 +25,11 @@ type moduleReasons struct {
 	reason, cause string
 }
 
+// flagged reports whether a user needs to know something of a module that is ready: its upgrade waits, or an earlier version is installed.
+func (m moduleReasons) flagged() bool {
+	return m.entry.Maintenance || m.reason == v1beta2.ReasonRolledBack
+}
+
 // Rollup returns the Kyma's status after this pass, from the verdicts, their Manifests' status and the results of the writes, by module. It
 // returns a new status and leaves the one in the Snapshot alone; when nothing changed the two are equal.
 func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.KymaStatus {
@@ -157,11 +162,11 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 	}
 }
 
-// rank sorts the modules by how much they need a user. Among equals, those whose upgrade waits for a window come first.
+// rank sorts the modules by how much they need a user. Among equals, those that are flagged come first.
 func rank(modules []moduleReasons) []moduleReasons {
 	weight := func(module moduleReasons) int {
 		weight := 2 * module.entry.State.Severity()
-		if module.entry.Maintenance {
+		if module.flagged() {
 			weight++
 		}
 		return weight
@@ -178,19 +183,19 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 		return v1beta2.ReasonDeleting
 	case len(ranked) == 0:
 		return v1beta2.ReasonNoModules
-	case ranked[0].entry.State.Severity() == 0 && !ranked[0].entry.Maintenance:
+	case ranked[0].entry.State.Severity() == 0 && !ranked[0].flagged():
 		return v1beta2.ReasonReady
 	default:
 		return ranked[0].reason
 	}
 }
 
-// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or whose upgrade waits
-// for a window, with their reasons, and the ready ones whose own resource reports a problem.
+// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or
+// flagged, with their reasons, and the ready ones whose own resource reports a problem.
 func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
-		if module.entry.State.Severity() > 0 || module.entry.Maintenance {
+		if module.entry.State.Severity() > 0 || module.flagged() {
 			open++
 		}
 	}

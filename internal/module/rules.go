@@ -66,6 +66,11 @@ const (
 	ruleSignatureRevoked
 	ruleWindowClosed
 	ruleWindowUnknown
+	ruleRolledBack
+	ruleAvoided
+	ruleTakenBack
+	ruleRollbackUnavailable
+	ruleRollbackUnsafe
 )
 
 var (
@@ -208,6 +213,25 @@ var rules = [...]Rule{
 		Message: `version {version} needs downtime, and no maintenance window is known: {detail}`,
 		Remedy: "Correct the file of flag `--maintenance-policy-file` (docs/spec/maintenance-windows.md), " +
 			"or set `spec.skipMaintenanceWindows` of the Kyma."},
+	ruleRolledBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+		Message: `version {version} failed here ({detail}) and {installed} is installed; it is tried again with "kyma retry {module}", ` +
+			`or when another version is offered`,
+		Remedy: "Have the version corrected. A new version, or a corrected template or component, is taken by itself; " +
+			"`kyma retry` tries the same once more."},
+	ruleAvoided: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+		Message: `version {version} is avoided, as the spec asks, and {installed} is installed`,
+		Remedy:  "None needed. A new version is taken by itself; `kyma retry`, or the removal of `avoid` from the entry, takes this one."},
+	ruleTakenBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+		Message: `the rollout of version {version} takes it back, and {installed} is installed`,
+		Remedy:  "See `kyma rollout status` for what failed. The version comes again when the rollout is resumed."},
+	ruleRollbackUnavailable: {Kinds: running, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRollbackUnavailable,
+		Message: `version {version} stays, although the module should go back from it: {detail}`,
+		Remedy: "Apply the earlier ModuleTemplate as it was, or offer a corrected version. Where only the author's word is missing, " +
+			"`kyma rollback` goes back."},
+	ruleRollbackUnsafe: {Kinds: running, State: v1beta2.StateError, Reason: v1beta2.ReasonRollbackUnsafe,
+		Message: `{detail}`,
+		Remedy: "What runs stays as it is. Offer a corrected version; or take the newer one again with `kyma retry`, " +
+			"which also removes `avoid`."},
 }
 
 // Rules returns the table verdict -> state, reason, message, remedy.

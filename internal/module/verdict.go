@@ -60,6 +60,15 @@ type Verdict struct {
 	AllowCRDChanges []v1beta2.CRDRule
 	// Doubt is a warning for users about a component that is installed nevertheless; empty when there is none.
 	Doubt string
+	// Back is why an earlier version is installed in place of the target: the value of AnnotationRollback; empty when it is not. BackDetail
+	// says what was wrong with the target, where the module goes back by itself.
+	Back, BackDetail string
+	// Avoid is the reference of the version that the module went back from by itself, while that is what it would get otherwise.
+	Avoid string
+	// Deadline is when an upgrade that is under way must be ready, where something follows if it is not; zero otherwise.
+	Deadline time.Time
+	// Note says in time that an upgrade would have no way back; empty when it has one, or none is asked for.
+	Note string
 	// Manifest that exists for the module, nil when none does.
 	Manifest *v1beta2.Manifest
 	// Successor is the module that takes the place of a Removed one and has not recorded the objects that it installs yet: until then nothing

@@ -63,10 +63,12 @@ func wantedLabels(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 }
 
 func wantedAnnotations(v *Verdict) map[string]string {
-	return map[string]string{
+	annotations := map[string]string{
 		v1beta2.AnnotationOCMComponentName: v.ComponentName,
 		v1beta2.AnnotationFQDN:             v.ComponentName,
 	}
+	annotateBack(v, annotations)
+	return annotations
 }
 
 func ownerReference(kyma *v1beta2.Kyma) metav1.OwnerReference {

@@ -147,17 +147,20 @@ func fixed(t time.Time) *time.Location {
 	return time.FixedZone("", offset)
 }
 
-// NextWake returns the time until the first module that waits for a window must be reconciled; zero when none waits.
+// NextWake returns the time until the first module that waits for a window, or for the deadline of its upgrade, must be reconciled; zero
+// when none does.
 func NextWake(verdicts []Verdict, now time.Time) time.Duration {
 	var wake time.Duration
 	for i := range verdicts {
-		if verdicts[i].WakeAt.IsZero() {
-			continue
-		}
-		// The pause must be positive, even when the clock has passed the time in the meantime: zero means never.
-		pause := max(verdicts[i].WakeAt.Sub(now), time.Millisecond)
-		if wake == 0 || pause < wake {
-			wake = pause
+		for _, at := range []time.Time{verdicts[i].WakeAt, verdicts[i].Deadline} {
+			if at.IsZero() {
+				continue
+			}
+			// The pause must be positive, even when the clock has passed the time in the meantime: zero means never.
+			pause := max(at.Sub(now), time.Millisecond)
+			if wake == 0 || pause < wake {
+				wake = pause
+			}
 		}
 	}
 	return wake

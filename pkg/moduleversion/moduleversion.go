@@ -6,6 +6,7 @@ package moduleversion
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 )
@@ -48,4 +49,18 @@ func parse(a, b string) (left, right *semver.Version, ok bool) {
 
 func core(version *semver.Version) *semver.Version {
 	return semver.New(version.Major(), version.Minor(), version.Patch(), "", "")
+}
+
+// Satisfies reports whether a version is in a range such as ">=1.2.0 <2". An empty range has none, and a pre-release is only in one that
+// names a pre-release. The error says what is wrong with the range; a text that is no version is in no range.
+func Satisfies(version, within string) (bool, error) {
+	if strings.TrimSpace(within) == "" {
+		return false, nil
+	}
+	constraint, err := semver.NewConstraint(within)
+	if err != nil {
+		return false, err
+	}
+	parsed, err := semver.NewVersion(version)
+	return err == nil && constraint.Check(parsed), nil
 }

@@ -64,3 +64,26 @@ func FuzzCompare(f *testing.F) {
 		}
 	})
 }
+
+func TestAVersionIsInARange(t *testing.T) {
+	for _, test := range []struct {
+		version, within string
+		want, broken    bool
+	}{
+		{"1.2.0", ">=1.2.0 <2", true, false},
+		{"v1.9.9", ">=1.2.0 <2", true, false},
+		{"2.0.0", ">=1.2.0 <2", false, false},
+		{"1.2.0-rc", ">=1.0.0", false, false},
+		{"1.2.0-rc", ">=1.2.0-0", true, false},
+		{"1.0.0", "1.0.0 || 3.x", true, false},
+		{"1.0.0", "", false, false},
+		{"1.0.0", " ", false, false},
+		{"latest", "*", false, false},
+		{"1.0.0", "newer", false, true},
+	} {
+		got, err := moduleversion.Satisfies(test.version, test.within)
+		if got != test.want || (err != nil) != test.broken {
+			t.Errorf("%q is in %q: %v, %v", test.version, test.within, got, err)
+		}
+	}
+}

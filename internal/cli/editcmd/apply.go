@@ -113,7 +113,7 @@ func (c *change) items(s *session, done applied) []item {
 			i.Name = "kyma/" + s.Key().String()
 			i.Channel = done.spec.Channel
 		} else if entry := kymaedit.Entry(&done.spec, change.Module); entry != nil {
-			i.Channel, i.Version = entry.Channel, s.Version(&done.spec, change.Module)
+			i.Channel, i.Version = entry.Channel, cmp.Or(c.goes, s.Version(&done.spec, change.Module))
 			if entry.Channel == "" && entry.Version == "" {
 				i.Channel = done.spec.Channel
 			}

@@ -42,7 +42,10 @@ func (s *session) check(spec *v1beta2.KymaSpec, wish kymaedit.ModuleRequest) err
 func judged(err error) error {
 	var unknown *kymaedit.UnknownError
 	var lower *kymaedit.LowerError
+	var stuck *kymaedit.NoWayBackError
 	switch {
+	case errors.As(err, &stuck):
+		return (&console.Failure{Code: console.CodeError, Err: err}).With("kyma history %s shows what it had", stuck.Module)
 	case errors.As(err, &unknown):
 		return console.NotFound("%w", err).With("kyma catalog list shows the available modules")
 	case errors.As(err, &lower):

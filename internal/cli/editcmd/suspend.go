@@ -131,17 +131,9 @@ func (m *marked) whole(ctx context.Context, s *session) error {
 
 // modules marks the Manifests of modules.
 func (m *marked) modules(ctx context.Context, s *session, args []string) error {
-	var manifests v1beta2.ManifestList
-	err := s.List(ctx, &manifests, client.InNamespace(s.Kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma.Name})
-	if err != nil && !meta.IsNoMatchError(err) {
+	byModule, err := s.manifests(ctx)
+	if err != nil {
 		return err
-	}
-	byModule := map[string]*v1beta2.Manifest{}
-	for i := range manifests.Items {
-		if module.KymaName(&manifests.Items[i]) != s.Kyma.Name {
-			continue // it belongs to no Kyma, and only goes to the same cluster
-		}
-		byModule[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
 	}
 	var items []item
 	var wants []waitfor.Expectation
@@ -161,6 +153,23 @@ func (m *marked) modules(ctx context.Context, s *session, args []string) error {
 		return err
 	}
 	return m.follow(ctx, s, s.Kyma, wants)
+}
+
+// manifests returns the Manifests of the Kyma by module.
+func (s *session) manifests(ctx context.Context) (map[string]*v1beta2.Manifest, error) {
+	var manifests v1beta2.ManifestList
+	err := s.List(ctx, &manifests, client.InNamespace(s.Kyma.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: s.Kyma.Name})
+	if err != nil && !meta.IsNoMatchError(err) {
+		return nil, err
+	}
+	byModule := map[string]*v1beta2.Manifest{}
+	for i := range manifests.Items {
+		if module.KymaName(&manifests.Items[i]) != s.Kyma.Name {
+			continue // it belongs to no Kyma, and only goes to the same cluster
+		}
+		byModule[manifests.Items[i].Labels[v1beta2.LabelModuleName]] = &manifests.Items[i]
+	}
+	return byModule, nil
 }
 
 // unmarked returns the error for a module without anything to mark.

@@ -111,9 +111,12 @@ func compareEntry(action Action, before, after *v1beta2.Module) Change {
 			change.Fields = append(change.Fields, field)
 		}
 	}
+	differs("avoid", before.Avoid != after.Avoid)
+	differs("backTo", before.BackTo != after.BackTo)
 	differs("channel", before.Channel != after.Channel)
 	differs("customResourcePolicy", before.CustomResourcePolicy != after.CustomResourcePolicy)
 	differs("managed", IsManaged(before) != IsManaged(after))
+	differs("retry", before.Retry != after.Retry)
 	differs("version", before.Version != after.Version)
 	if action == Changed && len(change.Fields) == 0 {
 		change.Action = Unchanged

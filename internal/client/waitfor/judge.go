@@ -54,8 +54,9 @@ func judge(ask Options, s seen) []verdict {
 //  3. a request that the runtime's user overruled is not carried out
 //  4. a module that must go is gone when the status has no entry for it any more
 //  5. Ready counts only in the requested version
-//  6. an upgrade that waits for a maintenance window is no failure, and ends the wait
-//  7. while a Manifest is suspended, nothing that is still missing appears
+//  6. a version that was gone back from is not coming, whatever runs instead
+//  7. an upgrade that waits for a maintenance window is no failure, and ends the wait
+//  8. while a Manifest is suspended, nothing that is still missing appears
 func judgeModule(ask Options, want Expectation, s seen) verdict {
 	line := Progress{Key: want.Module}
 	if stopped, over := judgeStopped(ask, want, s); over {
@@ -115,6 +116,8 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 			return end(line, v1beta2.StateWarning, text)
 		case current:
 			return end(line, entry.State, "version "+entry.Version)
+		case reason == v1beta2.ReasonRolledBack:
+			return end(line, v1beta2.StateError, text)
 		}
 		return open(line, fmt.Sprintf("version %s runs, %s was requested", entry.Version, want.Version))
 	case v1beta2.StateError, v1beta2.StateWarning:

@@ -31,6 +31,8 @@ var final = func() map[string]bool {
 		v1beta2.ReasonCRDChangeRefused, v1beta2.ReasonFieldImmutable, v1beta2.ReasonOwnershipConflict,
 		v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonRuntimeReplaced,
 		v1beta2.ReasonDeletionBlocked, v1beta2.ReasonLocalNamespaceRefused,
+		// There is no way back.
+		v1beta2.ReasonRollbackUnavailable, v1beta2.ReasonRollbackUnsafe,
 	} {
 		set[reason] = true
 	}

@@ -171,7 +171,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Shard:    a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
-		HubSecrets: a.watched.deployer, Priorities: &a.causes,
+		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

@@ -54,6 +54,9 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	if strings.HasPrefix(object.GetAPIVersion(), "testkit.kyma-project.io/") { // its labels are those of the version that created it
 		delete(metadata, "labels")
 	}
+	if object.GetKind() == "Manifest" && status["revisions"] != nil {
+		status["revisions"] = newestRevision(object)
+	}
 	if object.GetKind() == "Kyma" { // the last operation may differ
 		delete(status, "lastOperation")
 	}

@@ -97,7 +97,7 @@ func (r *Reconciler) catalog(ctx context.Context, world *module.Snapshot) error 
 	return nil
 }
 
-// versionsByModule returns the versions that spec, status, Manifests and mandatory releases name.
+// versionsByModule returns the versions that spec, status, Manifests and their revisions, and mandatory releases name.
 func versionsByModule(world *module.Snapshot) map[string]map[string]bool {
 	versions := map[string]map[string]bool{}
 	add := func(name, version string) {
@@ -115,7 +115,11 @@ func versionsByModule(world *module.Snapshot) map[string]map[string]bool {
 		add(world.Kyma.Status.Modules[i].Name, world.Kyma.Status.Modules[i].Version)
 	}
 	for i := range world.Manifests {
-		add(world.Manifests[i].Labels[v1beta2.LabelModuleName], world.Manifests[i].Spec.Version)
+		name := world.Manifests[i].Labels[v1beta2.LabelModuleName]
+		add(name, world.Manifests[i].Spec.Version)
+		for _, revision := range world.Manifests[i].Status.Revisions {
+			add(name, revision.Version) // it may be the way back
+		}
 	}
 	for _, release := range world.Mandatory {
 		if release.Spec.Mandatory != nil {

@@ -61,6 +61,8 @@ type Reconciler struct {
 	Backoff *flowcontrol.Backoff
 	// Now returns the clock.
 	Now func() metav1.Time
+	// Adoptions bounds the writes for Manifests without a history; nil: they are written at once.
+	Adoptions flowcontrol.PassiveRateLimiter
 	// Requeues counts reconciles without an event; may be nil.
 	Requeues Requeues
 	// Verdicts counts the verdicts of the signature policy; may be nil.
@@ -176,6 +178,7 @@ func (r *Reconciler) reconcile(ctx context.Context, w *scope) (ctrl.Result, erro
 		found.retry = cmp.Or(found.retry, r.updateSignature(ctx, w))
 		r.counted(w.key, w.manifest.Status.Signature)
 	}
+	adoption := r.adoptRevision(w, found)
 	ctx, cancel := statusWriteContext(ctx)
 	defer cancel()
 	if err := r.flush(ctx, w); err != nil {
@@ -185,8 +188,10 @@ func (r *Reconciler) reconcile(ctx context.Context, w *scope) (ctrl.Result, erro
 	pause := r.pause(w.key, found)
 	if pause > 0 {
 		r.requeued(requeueReason(found), false)
+	} else if adoption > 0 {
+		r.requeued(requeueStatus, false)
 	}
-	return ctrl.Result{RequeueAfter: pause}, nil
+	return ctrl.Result{RequeueAfter: cmp.Or(pause, adoption)}, nil
 }
 
 // statusWriteContext gives a pass whose time is up the time to record what it did: otherwise the next pass would have to find out again.

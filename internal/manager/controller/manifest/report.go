@@ -195,6 +195,7 @@ func waitingFor(what string) passResult {
 
 // report writes a finding into the status of the copy; flush sends it.
 func (w *scope) report(found passResult) {
+	w.beginRevision()
 	status := &w.manifest.Status
 	status.State, status.ObservedGeneration = found.state, w.generation
 	ready := found.state == v1beta2.StateReady
@@ -206,6 +207,7 @@ func (w *scope) report(found passResult) {
 		w.setCondition(v1beta2.ConditionResources, metav1.ConditionFalse, found.reason, v1beta2.MessageResourcesNotParsed)
 	}
 	w.reportInstallation(found)
+	w.endRevision(found)
 	if w.hasModuleCR() && !w.moduleCRCreated() {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, found.reason, v1beta2.MessageModuleCRNotCreated)
 	}
