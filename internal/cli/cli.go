@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/dashcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/editcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/getcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/rolloutcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
@@ -70,6 +71,7 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	add(root, GroupModules, dashcmd.Commands(c, t, Version))
 	add(root, GroupModules, catalogcmd.Commands(c, t))
 	add(root, GroupAuthors, authorcmd.Commands(c, t))
+	add(root, GroupAuthors, rolloutcmd.Commands(c, t))
 	add(root, GroupHosts, clustercmd.Commands(c, t))
 	add(root, "", []*cobra.Command{version(c)})
 	tidy(root)
@@ -116,7 +118,7 @@ func misfit(command *cobra.Command, args []string, cause error) error {
 }
 
 // add puts commands into a group. Of two commands with one name, the second gives its subcommands to the first: getcmd and editcmd both
-// have some of `kyma kyma` and `kyma catalog`.
+// have some of `kyma kyma` and `kyma catalog`, authorcmd and rolloutcmd of `kyma release`.
 func add(root *cobra.Command, group string, commands []*cobra.Command) {
 	for _, command := range commands {
 		if there := named(root, command.Name()); there != nil {

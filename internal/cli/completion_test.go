@@ -93,6 +93,13 @@ func TestCompletion(t *testing.T) {
 		"formats":                              {"list --output ", "json name table wide yaml"},
 		"formats by the short flag":            {"version -o ", "json table yaml"},
 		"kinds of dry runs":                    {"add notes --dry-run ", "client none server"},
+		"rollouts":                             {"rollout status ", "notes"},
+		"rollouts to decide about":             {"rollout approve ", "notes"},
+		"only one of them":                     {"rollout abort notes ", ""},
+		"channels of a rollout":                {"rollout abort notes --channel ", "fast regular"},
+		"channels of another one":              {"rollout abort beacon --channel ", ""},
+		"waves that are under way":             {"rollout approve notes --wave ", "canary rest"},
+		"releases":                             {"release status ", "beacon notes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(completed(t, c.line), " "); got != c.want {
@@ -117,7 +124,8 @@ func rejected(t *testing.T, kubeconfig string) {
 	t.Setenv("KUBECONFIG", file)
 	for line, code := range map[string]int{
 		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
-		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1,
+		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1, "rollout list": 1, "rollout pause notes": 1,
+		"release status notes": 1,
 	} {
 		got, _, said := run(t, strings.Fields(line)...)
 		if got != code || !strings.Contains(said, "Error: the cluster rejected your credentials (user ro)\nHint: log in") {
@@ -130,6 +138,7 @@ func rejected(t *testing.T, kubeconfig string) {
 var needsCluster = []string{
 	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
 	"diff ", "status ", "tree ", "events ", "catalog show ", "kyma get ", "kyma set-channel ",
+	"rollout status ", "rollout pause ", "rollout approve notes --channel ", "rollout approve notes --wave ", "release status ",
 }
 
 func TestCompletionWithoutACluster(t *testing.T) {
@@ -202,9 +211,16 @@ func catalogAndKyma(t *testing.T, to *target.Target) {
 			})
 		}
 	}
-	for _, o := range all {
+	rollout := &v1beta2.ModuleRollout{ObjectMeta: in("notes"), Spec: v1beta2.ModuleRolloutSpec{
+		Waves: []v1beta2.RolloutWave{{Name: "canary"}, {Name: "rest"}}, ProgressDeadline: metav1.Duration{Duration: time.Minute},
+	}}
+	for _, o := range append(all, rollout) {
 		if err := c.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
+	}
+	rollout.Status.Channels = []v1beta2.RolloutChannel{{Name: "regular", Phase: "Waiting", Wave: "canary"}, {Name: "fast", Phase: "Waiting", Wave: "rest"}}
+	if err := c.Status().Update(t.Context(), rollout); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -126,12 +126,20 @@ func (a *author) release(
 	if err := a.judgeUpgrades(ctx, r, store, moves); err != nil {
 		return withExitCode(err)
 	}
+	waves, err := a.awaitArmed(ctx, r, store, moves)
+	if err != nil {
+		return err
+	}
 	if r.dryRun != "client" {
 		if err := store.write(ctx, moves, r.dryRun == "server"); err != nil {
 			return withExitCode(err)
 		}
 	}
-	return a.printMoves(format, module, r.dryRun, moves)
+	if err := a.printMoves(format, module, r.dryRun, moves); err != nil {
+		return err
+	}
+	a.tellWaves(waves, r.dryRun != "none", moves)
+	return nil
 }
 
 // accept refuses downgrades, and versions that cannot be installed.

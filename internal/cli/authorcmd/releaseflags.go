@@ -131,7 +131,7 @@ func (f *fileReleases) write(_ context.Context, moves []packaging.Move, dryRun b
 
 // clusterReleases is a ModuleReleaseMeta in a cluster.
 type clusterReleases struct {
-	client client.Client
+	client client.WithWatch
 	found  *v1beta2.ModuleReleaseMeta
 	fresh  bool
 	lookup func(context.Context, string) error

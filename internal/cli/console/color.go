@@ -12,6 +12,10 @@ var colours = map[string]string{
 	"Processing": "36", "Installing": "36", "Upgrading": "36", "Deleting": "36",
 	"Warning": "33", "Outdated": "33",
 	"Error": "31", "Failed": "31", "False": "31",
+	"Completed": "32", "Passed": "32",
+	"Progressing": "36", "Soaking": "36",
+	"RollingBack": "33", "RolledBack": "33", "Aborted": "33",
+	"Halted": "31",
 }
 
 var word = regexp.MustCompile(`[A-Za-z]+`)

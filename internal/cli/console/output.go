@@ -174,6 +174,14 @@ func clean(cell string) string {
 	}, cell)
 }
 
+// OneLine makes foreign text one line, without control characters for the terminal.
+func OneLine(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSpace(clean(text))
+}
+
 // trimmed removes blanks at the ends of lines.
 func trimmed(text string) string {
 	lines := strings.Split(text, "\n")

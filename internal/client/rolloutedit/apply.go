@@ -16,9 +16,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 )
 
-// Decide lets a person decide about a rollout: it reads the rollout and its release, has decide change the rollout in memory, and writes the
-// difference bound to the version that was read. On a conflict it reads both again, so that decide judges what stands there by then. decide
-// may be called many times; the release is nil when there is none or when it may not be read.
+// Decide lets a person decide about a rollout: it reads the rollout and its release, has decide change the rollout in memory, and writes
+// the difference bound to the version that was read. On a conflict it reads both again, so that decide judges what stands there by then.
+// decide may be called many times; the release is nil when there is none or when it may not be read.
 func Decide(
 	ctx context.Context, c client.Client, key client.ObjectKey, dryRun kymaedit.DryRun,
 	decide func(*v1beta2.ModuleRollout, *v1beta2.ModuleReleaseMeta) (rollouts.Outcome, error),

@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Governing returns the ModuleRollout that decides who gets what the channels of a release name; nil when there is none, or when the cluster
-// does not know the kind.
+// Governing returns the ModuleRollout that decides who gets what the channels of a release name; nil when there is none, or when the
+// cluster does not know the kind.
 func Governing(ctx context.Context, c client.Reader, key client.ObjectKey) (*v1beta2.ModuleRollout, error) {
 	rollout := &v1beta2.ModuleRollout{}
 	err := c.Get(ctx, key, rollout)

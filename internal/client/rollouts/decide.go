@@ -93,7 +93,7 @@ func Resume(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, 
 	}
 	done, err := decide(rollout, release, halted, v1beta2.RolloutResume, halted.Wave, ask.Person)
 	if done.Done == "" && paused {
-		done.Done = "resumed"
+		done.Done, done.Why = "resumed", ""
 	}
 	return done, err
 }
@@ -107,8 +107,8 @@ func resumed(rollout *v1beta2.ModuleRollout, channel string, paused bool) (Outco
 		c := &rollout.Status.Channels[i]
 		back := c.Phase == v1beta2.RolloutRollingBack || c.Phase == v1beta2.RolloutRolledBack
 		if back && (channel == "" || c.Name == channel) {
-			return Outcome{}, refused("correct the module, and release a new version of it",
-				"%s of rollout %s takes %s back: that cannot be resumed", channelTitle(c.Name), rollout.Name, c.To.Version)
+			return Outcome{}, refused("kyma rollout pause "+rollout.Name+" stops the way back, kyma rollout abort "+rollout.Name+" ends it",
+				"%s of rollout %s takes %s back, which a resume does not change", channelTitle(c.Name), rollout.Name, c.To.Version)
 		}
 	}
 	return Outcome{Why: fmt.Sprintf("rollout %s is neither paused nor halted", rollout.Name)}, nil
@@ -130,21 +130,23 @@ func Approve(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta,
 	return decide(rollout, release, c, v1beta2.RolloutApprove, c.Wave, ask.Person)
 }
 
-// approvable reports whether the current wave of a channel waits for a person: the phase is Waiting and, where the rollout is paused, the
-// wave needs an approval all the same.
+// approvable reports whether the current wave of a channel waits for a person: to begin or, once it has begun and none of its Kymas can
+// become ready, to pass. While the rollout is paused, the phase alone does not say so.
 func approvable(rollout *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel) bool {
 	wave := waveNamed(c, c.Wave)
-	unbegun := wave.Updating+wave.Ready+wave.Failed == 0
-	return c.Phase == v1beta2.RolloutWaiting && c.Wave != "" &&
-		(!rollout.Spec.Paused || empty(wave) || unbegun && planOf(rollout, c.Wave).Approval)
+	needed := planOf(rollout, c.Wave).Approval
+	if !wave.Since.IsZero() {
+		needed = wave.Waiting+wave.Updating+wave.Ready == 0
+	}
+	return c.Phase == v1beta2.RolloutWaiting && c.Wave != "" && (needed || !rollout.Spec.Paused)
 }
 
 // Abort ends the rollout of a channel, and names the version that the channel must be set back to. A repeated abort finds its own decision,
 // and names that version again while the channel has not got it.
 func Abort(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, ask Request) (Outcome, error) {
 	c, err := choose(rollout, ask.Channel, func(c *v1beta2.RolloutChannel) bool {
-		setBack := Offered(release, c.Name) != c.To.Version
-		return c.Phase != v1beta2.RolloutCompleted && !(c.Phase == v1beta2.RolloutAborted && setBack)
+		left := Offered(release, c.Name) == c.To.Version && c.From.Version != "" && c.From.Version != c.To.Version
+		return c.Phase != v1beta2.RolloutCompleted && (c.Phase != v1beta2.RolloutAborted || left)
 	})
 	switch {
 	case err != nil:
@@ -152,7 +154,8 @@ func Abort(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, a
 	case c == nil && aborted(rollout, ask.Channel):
 		return Outcome{Why: fmt.Sprintf("rollout %s is aborted already", rollout.Name+ofChannel(ask.Channel))}, nil
 	case c == nil:
-		return Outcome{}, refused("kyma release set "+rollout.Name+" CHANNEL=VERSION --allow-downgrade sets a channel back, for new installations",
+		return Outcome{}, refused(
+			"kyma release set "+rollout.Name+" CHANNEL=VERSION --allow-downgrade sets a channel back, for new installations",
 			"rollout %s is not under way: there is nothing to abort", rollout.Name+ofChannel(ask.Channel))
 	}
 	done, err := decide(rollout, release, c, v1beta2.RolloutAbort, c.Wave, ask.Person)
@@ -185,6 +188,9 @@ func choose(rollout *v1beta2.ModuleRollout, named string, fits func(*v1beta2.Rol
 		}
 	}
 	switch {
+	case len(all) == 0 && rollout.Status.Phase != "":
+		return nil, refused("name the channels of the module in spec.channels, or leave them out for all",
+			"rollout %s decides about no channel of its module: %s", rollout.Name, rollout.Status.Summary)
 	case len(all) == 0:
 		return nil, refused("kyma rollout status "+rollout.Name+" shows how far it is",
 			"the lifecycle manager has not looked at rollout %s yet", rollout.Name)
@@ -196,8 +202,14 @@ func choose(rollout *v1beta2.ModuleRollout, named string, fits func(*v1beta2.Rol
 	return found, nil
 }
 
-// decide writes a decision into the spec, unless it is there already. It does not replace another one that the lifecycle manager has not
-// seen; only an abort, which admits nobody, does.
+// decide writes a decision into the spec, unless it is there already:
+//
+//  1. one that the lifecycle manager has not seen yet is there
+//  2. an abort that it has carried out is there
+//  3. one that it has seen, and after which the channel still stands as it does, did not count, such as one from before the channel named
+//     the version again: it is decided anew
+//
+// It does not replace another decision that the lifecycle manager has not seen; only an abort, which admits no Kyma, does.
 func decide(
 	rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, c *v1beta2.RolloutChannel,
 	action v1beta2.RolloutAction, wave string, person Person,
@@ -209,13 +221,14 @@ func decide(
 	done := Outcome{Channel: c.Name, Wave: wave, Target: target}
 	before, seen := rollout.Spec.Decision, observed(rollout)
 	same := before != nil && before.Action == action && before.Target == target && before.Channel == c.Name && before.Wave == wave
-	if same && (action != v1beta2.RolloutResume || !seen) {
+	if same && (!seen || action == v1beta2.RolloutAbort && c.Phase == v1beta2.RolloutAborted) {
 		done.Why = fmt.Sprintf("%s of %s %s is decided already%s", action, channelTitle(c.Name), c.To.Version, by(before.By))
 		return done, nil
 	}
 	if before != nil && !same && !seen && action != v1beta2.RolloutAbort {
 		return Outcome{}, refused("try again in a moment; kyma check shows whether the lifecycle manager runs",
-			"the lifecycle manager has not seen the last decision about rollout %s yet: %s %s%s", rollout.Name, before.Action, before.Target, by(before.By))
+			"the lifecycle manager has not seen the last decision about rollout %s yet: %s %s%s",
+			rollout.Name, before.Action, before.Target, by(before.By))
 	}
 	rollout.Spec.Decision = &v1beta2.RolloutDecision{
 		Action: action, Target: target, Channel: c.Name, Wave: wave, At: metav1.NewTime(person.At), By: bounded(person.Name),

@@ -21,6 +21,8 @@ type Rollout struct {
 	Namespace string `json:"namespace"`
 	// Phase of the channel that needs a person most.
 	Phase v1beta2.RolloutPhase `json:"phase"`
+	// Summary says in one line how far all channels are.
+	Summary string `json:"summary,omitempty"`
 	// Observed reports whether the status speaks of the present spec.
 	Observed bool `json:"observed"`
 	// Armed reports whether the release is marked; ArmedMessage says why it is not.
@@ -159,7 +161,7 @@ func Describe(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta
 		Name: rollout.Name, Namespace: rollout.Namespace, Paused: rollout.Spec.Paused, OnFailure: rollout.Spec.OnFailure,
 		Observed: observed(rollout), Phase: cmp.Or(rollout.Status.Phase, Pending), Deleting: rollout.DeletionTimestamp != nil,
 		Armed: meta.IsStatusConditionTrue(rollout.Status.Conditions, v1beta2.ConditionArmed), Channels: []Channel{},
-		ProgressDeadline: durationText(rollout.Spec.ProgressDeadline),
+		ProgressDeadline: durationText(rollout.Spec.ProgressDeadline), Summary: rollout.Status.Summary,
 	}
 	if armed := meta.FindStatusCondition(rollout.Status.Conditions, v1beta2.ConditionArmed); armed != nil && !r.Armed {
 		r.ArmedMessage = armed.Message
@@ -251,4 +253,21 @@ func durationText(d metav1.Duration) string {
 		return ""
 	}
 	return shorten(d.Duration.String())
+}
+
+// Trouble says why a rollout does not do what its plan says, or that it has not begun; empty when nothing is wrong.
+func (r *Rollout) Trouble() string {
+	switch {
+	case r.Problem != "":
+		return r.Problem
+	case r.Phase == Pending:
+		return "the lifecycle manager has not looked at it yet"
+	case !r.Armed && r.ArmedMessage != "":
+		return r.ArmedMessage
+	case !r.Armed:
+		return "the release is not marked yet: no Kyma gets another version"
+	case len(r.Channels) == 0:
+		return cmp.Or(r.Summary, "it decides about no channel of the module")
+	}
+	return ""
 }

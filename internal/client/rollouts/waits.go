@@ -50,7 +50,7 @@ func (c *Channel) expect(rollout *v1beta2.ModuleRollout, status *v1beta2.Rollout
 	}
 	c.Message = status.Message
 	if c.WaitsFor == ForManager || c.Message == "" {
-		c.Message = c.sentence(wave)
+		c.Message = c.describeWait(wave)
 	}
 	c.Actions = c.actions(rollout, wave)
 }
@@ -61,7 +61,7 @@ func (c *Channel) expect(rollout *v1beta2.ModuleRollout, status *v1beta2.Rollout
 //  2. nothing more, once the rollout has ended
 //  3. a decision, or the Kymas that go back, once it has halted
 //  4. the end of a pause
-//  5. an approval, while the phase is Waiting
+//  5. an approval, while the phase is Waiting: to begin, or to pass for a wave that has begun
 //  6. the Kymas of the wave, or its soak
 func waits(rollout *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel, behind bool) WaitsFor {
 	wave := waveNamed(c, c.Wave)
@@ -78,7 +78,7 @@ func waits(rollout *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel, behind boo
 		return ForWayBack
 	case rollout.Spec.Paused:
 		return ForResume
-	case c.Phase == v1beta2.RolloutWaiting && empty(wave):
+	case c.Phase == v1beta2.RolloutWaiting && !wave.Since.IsZero():
 		return ForEmptyWave
 	case c.Phase == v1beta2.RolloutWaiting:
 		return ForApproval
@@ -86,11 +86,6 @@ func waits(rollout *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel, behind boo
 		return ForSoak
 	}
 	return ForKymas
-}
-
-// empty reports whether no Kyma of a wave can become ready.
-func empty(wave v1beta2.RolloutWaveStatus) bool {
-	return wave.Waiting+wave.Updating+wave.Ready+wave.Failed == 0
 }
 
 func waveNamed(c *v1beta2.RolloutChannel, name string) v1beta2.RolloutWaveStatus {
@@ -102,42 +97,52 @@ func waveNamed(c *v1beta2.RolloutChannel, name string) v1beta2.RolloutWaveStatus
 	return v1beta2.RolloutWaveStatus{Name: name}
 }
 
-// sentence returns what the channel waits for, in words.
-func (c *Channel) sentence(wave v1beta2.RolloutWaveStatus) string {
+// describeWait returns what the channel waits for, in words.
+func (c *Channel) describeWait(wave v1beta2.RolloutWaveStatus) string {
 	switch c.WaitsFor {
 	case ForManager:
 		if c.Offered != "" {
-			return fmt.Sprintf("%s names %s, which the lifecycle manager has not taken up yet", capital(c.Title()), c.Offered)
+			return fmt.Sprintf("%s names %s, which the lifecycle manager has not taken up yet", c.Title(), c.Offered)
 		}
-		return "The lifecycle manager has not taken up the last change of the rollout yet"
+		return "the lifecycle manager has not taken up the last change of the rollout yet"
 	case ForResume:
-		return fmt.Sprintf("The rollout is paused: no further Kyma gets %s", c.To.Version)
+		return fmt.Sprintf("the rollout is paused: no further Kyma gets %s", c.To.Version)
 	case ForApproval:
-		return fmt.Sprintf("Wave %s waits for approval", wave.Name)
+		return fmt.Sprintf("wave %s waits for approval", wave.Name)
 	case ForEmptyWave:
-		return fmt.Sprintf("Wave %s has no Kyma that can become ready: approve it to go on, or correct its selector", wave.Name)
+		return fmt.Sprintf("wave %s has no Kyma that can become ready: approve it to go on, or correct its selector", wave.Name)
 	case ForDecision:
-		return fmt.Sprintf("More Kymas of wave %s failed than it allows: %d of %d", wave.Name, wave.Failed, wave.Total)
+		return fmt.Sprintf("%d of the %d Kymas of wave %s failed, and %d may", wave.Failed, wave.Total, wave.Name, c.allowedIn(wave.Name))
 	case ForWayBack:
 		return fmt.Sprintf("Kymas go back from %s; %d do so now", c.To.Version, c.Back)
 	case ForSoak:
-		return fmt.Sprintf("Wave %s is ready and is observed", wave.Name)
+		return fmt.Sprintf("wave %s is ready, and must stay so for a while", wave.Name)
 	case ForKymas:
-		return fmt.Sprintf("Wave %s upgrades: %d Kymas have not begun, %d are not ready yet", wave.Name, wave.Waiting, wave.Updating)
+		return fmt.Sprintf("wave %s upgrades: %d Kymas have not begun, %d are not ready yet", wave.Name, wave.Waiting, wave.Updating)
 	case ForNothing:
 	}
 	return c.ending()
+}
+
+// allowedIn returns how many Kymas of a wave may fail.
+func (c *Channel) allowedIn(wave string) int32 {
+	for i := range c.Waves {
+		if c.Waves[i].Name == wave {
+			return c.Waves[i].Allowed
+		}
+	}
+	return 0
 }
 
 // ending says how a rollout ended.
 func (c *Channel) ending() string {
 	switch c.Phase {
 	case v1beta2.RolloutAborted:
-		return fmt.Sprintf("The rollout was aborted: no further Kyma gets %s", c.To.Version)
+		return fmt.Sprintf("the rollout was aborted: no further Kyma gets %s", c.To.Version)
 	case v1beta2.RolloutRolledBack:
-		return fmt.Sprintf("Too many Kymas failed, and those that had %s have gone back", c.To.Version)
+		return fmt.Sprintf("too many Kymas failed, and those that had %s have gone back", c.To.Version)
 	default:
-		return fmt.Sprintf("Every Kyma may have %s", c.To.Version)
+		return fmt.Sprintf("every Kyma may have %s", c.To.Version)
 	}
 }
 
@@ -183,11 +188,22 @@ func (c *Channel) actions(rollout *v1beta2.ModuleRollout, wave v1beta2.RolloutWa
 		return []Action{{"kyma rollout resume " + which, "goes on, and forgives the Kymas that have failed so far"}, abort}
 	case ForKymas, ForSoak:
 		return []Action{watch, {"kyma rollout pause " + rollout.Name, "admits no further Kyma"}, abort}
-	case ForManager, ForWayBack:
+	case ForWayBack:
+		return []Action{watch, {"kyma rollout pause " + rollout.Name, "stops the way back"}, abort}
+	case ForManager:
 		return []Action{watch}
 	case ForNothing:
+		if c.mustGoBack() {
+			return []Action{abort}
+		}
 	}
 	return nil
+}
+
+// mustGoBack reports whether the rollout has ended, and its channel still names the version that did not get through.
+func (c *Channel) mustGoBack() bool {
+	failed := c.Phase == v1beta2.RolloutRolledBack || c.Phase == v1beta2.RolloutAborted
+	return failed && c.Offered == "" && c.From.Version != "" && c.From.Version != c.To.Version
 }
 
 // setsBack completes the sentence about an abort.
@@ -210,8 +226,6 @@ func allowed(text string, total int32) int32 {
 	}
 	return int32(n) //nolint:gosec // parsed as 32 bits
 }
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // shorten removes what is zero at the end of a duration's text.
 func shorten(text string) string {
