@@ -245,6 +245,7 @@ function module_(world: World, kind: string, rest: string[]): Reply {
     ],
     documentation: 'https://example.com/docs',
     timeline: id ? rollouts.timeline : [],
+    way: id ? rollouts.wayOf(id, name) : {},
     waits: m.offered
       ? { version: m.offered, message: 'wave rest has not begun: it waits until wave early has passed', rollout: 'kcp-system/greeter' }
       : null,

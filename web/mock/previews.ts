@@ -120,6 +120,21 @@ export function previewOf(world: World, deed: Deed): Preview {
             : []),
         ],
       }
+    case 'back':
+    case 'retry':
+      return {
+        ...plain,
+        way: 'Kyma',
+        confirm: deed.kind === 'back' ? deed.module : '',
+        warnings: deed.kind === 'back' ? [`the author does not vouch for that: the ModuleTemplate does not say so`] : [],
+        diff: [
+          {
+            object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+            change: 'Update',
+            fields: [{ path: `spec.modules[${deed.module}].avoid`, from: '', to: deed.kind === 'back' ? deed.target : '' }],
+          },
+        ],
+      }
     case 'promote':
       if (deed.channel === 'fast' && deed.version === '3.4.1')
         return { ...plain, refused: 'channel fast of api-gateway offers 3.5.0, and 3.4.1 is lower: clusters would keep what they have' }

@@ -1,5 +1,5 @@
 // What the mock knows of rollouts, of the fleet, and of the history of modules.
-import type { FleetModule, Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave } from '../src/rollouts/answers'
+import type { FleetModule, Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave, Way } from '../src/rollouts/answers'
 import type { Reply } from './answers'
 import { events } from './fixtures'
 import type { World } from './state'
@@ -235,6 +235,11 @@ const revision = (number: number, of: string, over: Partial<Revision>): Revision
   wayBack: false,
   avoided: false,
   ...over,
+})
+
+export const wayOf = (kyma: string, module: string): Way => ({
+  back: { deed: { kind: 'back', kyma, module, target: `1.2.0@${digest}`, version: '1.1.0' }, allowed: true },
+  retry: { deed: { kind: 'retry', kyma, module }, allowed: kyma !== 'kcp-system/shop-europe', why: 'You may not change the Kyma.' },
 })
 
 export const timeline: Revision[] = [

@@ -1,7 +1,7 @@
 // What the server answers, as types. The names are those of client/modulestatus, dashboard/server and dashboard/operations (internal/).
 
 import type { Schema } from './openapischema'
-import type { Revision, RolloutDeed } from './rollouts/answers'
+import type { HistoryDeed, Revision, RolloutDeed, Way } from './rollouts/answers'
 
 export type { Schema }
 
@@ -229,6 +229,7 @@ export interface ModuleDetail {
   links: Named[] | null
   documentation?: string
   timeline?: Revision[] | null
+  way?: Way
   waits?: { version: string; message?: string; rollout?: string } | null
   unread?: Unread[] | null
   access: { edit: boolean; delete: boolean; runtime: boolean }
@@ -303,6 +304,7 @@ export type Deed =
   | { kind: 'configure'; kyma: string; module: string; object: JsonObject; confirmation?: string }
   | { kind: 'promote'; release: string; channel: string; version: string; confirmation?: string }
   | RolloutDeed
+  | HistoryDeed
 
 export interface Change {
   /** kyma that the object belongs to, where a deed is about several. */

@@ -34,6 +34,9 @@ const (
 	Promote Kind = "promote"
 	// Rollout pauses or resumes a rollout, or decides about the target of one of its channels.
 	Rollout Kind = "rollout"
+	// Back lets a module go back to the version before, and Retry tries again what it went back from.
+	Back  Kind = "back"
+	Retry Kind = "retry"
 )
 
 // Request is a requested change. Which fields apply depends on the kind; the others must be empty.
@@ -66,8 +69,8 @@ type Request struct {
 	Object *unstructured.Unstructured `json:"object,omitempty"`
 	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
-	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort goes back to, are those that the
-	// user saw: a decision about others is refused.
+	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort or a way back leads to, are those
+	// that the user saw: a decision about others is refused.
 	Rollout string        `json:"rollout,omitempty"`
 	Action  RolloutAction `json:"action,omitempty"`
 	Target  string        `json:"target,omitempty"`
@@ -133,6 +136,10 @@ func (d *Request) Title() string {
 		return fmt.Sprintf("Let channel %s of %s offer %s", d.Channel, d.Release, d.Version)
 	case Rollout:
 		return d.rolloutTitle()
+	case Back:
+		return "Go back to " + d.Module + " " + d.Version + where
+	case Retry:
+		return "Try " + d.Module + " again" + where
 	case Channel:
 	}
 	goal := d.Channel + d.Version

@@ -28,13 +28,15 @@ var fields = map[Kind][]string{
 	Configure: {"kyma", "module", "object"},
 	Promote:   {"release", "channel", "version"},
 	Rollout:   {"rollout", "action", "channel", "target", "wave", "version"},
+	Back:      {"kyma", "module", "target", "version"},
+	Retry:     {"kyma", "module"},
 }
 
 // Validate returns what is wrong with a request, as far as that can be checked without a cluster.
 func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
-		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, rollout", d.Kind)
+		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, rollout, back, retry", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
@@ -67,7 +69,11 @@ func (d *Request) Validate() error {
 		return nil // package packaging checks the rest
 	case Rollout:
 		return d.validateRollout()
-	case Manage, Unmanage:
+	case Back:
+		if d.Target == "" || d.Version == "" {
+			return refuse(WhyInvalid, "fields target and version are needed: which version does the module leave, and which one does it get?")
+		}
+	case Manage, Unmanage, Retry:
 	}
 	return policy(d.Policy)
 }
@@ -84,7 +90,7 @@ func (d *Request) set() map[string]bool {
 
 // validatePlaces checks the names of Kyma, module and release.
 func (d *Request) validatePlaces() error {
-	needsKyma := d.Kind == Manage || d.Kind == Unmanage || d.Kind == Channel
+	needsKyma := slices.Contains([]Kind{Manage, Unmanage, Channel, Back, Retry}, d.Kind)
 	needsModule := needsKyma && d.Kind != Channel || d.Kind == Delete || d.Kind == Configure
 	switch {
 	case d.Kyma == "" && needsKyma:

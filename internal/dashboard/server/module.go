@@ -23,7 +23,9 @@ type moduleDetail struct {
 	// Timeline has what the module was asked to be, the newest first.
 	Timeline []revisionLine `json:"timeline"`
 	// Waits is the version that waits for its rollout.
-	Waits  *moduleWait  `json:"waits"`
+	Waits *moduleWait `json:"waits"`
+	// Way is how it can go back, or try again what it went back from.
+	Way    moduleWay    `json:"way"`
 	Access moduleAccess `json:"access"`
 	Flow   moduleFlow   `json:"flow"`
 	Unread []Unread     `json:"unread"`
@@ -90,8 +92,8 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 		Module: *o.module, Events: []Event{}, Versions: []modulestatus.OfferVersion{}, Channels: []modulestatus.OfferChannel{},
 		Links:  []v1beta2.Named{},
 		Unread: o.now.unread, Access: s.moduleAccess(ctx, u, o), Waits: o.waits(),
-		Timeline: timelineOf(manifestOf(&o.in, o.module.Manifest), o.avoided()),
 	}
+	d.history(o)
 	d.offered(o)
 	in, err := s.near(ctx, u, o.in, o.module)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"ModuleDetail":   moduleDetail{},
 		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
 		"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
-		"RolloutWave": rollouts.Wave{}, "RolloutAct": rolloutAct{}, "Revision": revisionLine{},
+		"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
 		"FleetModule": modulestatus.FleetModule{}, "FleetList": List[modulestatus.FleetModule]{},
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},

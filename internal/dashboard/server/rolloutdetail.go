@@ -18,14 +18,14 @@ type rolloutDetail struct {
 	Selects    map[string]string            `json:"selects"`
 	Conditions []modulestatus.KymaCondition `json:"conditions"`
 	// Actions are about the rollout as a whole, Decisions about its channels, in their order. There are only those that make sense now.
-	Actions   []rolloutAct   `json:"actions"`
-	Decisions [][]rolloutAct `json:"decisions"`
+	Actions   []deedAct   `json:"actions"`
+	Decisions [][]deedAct `json:"decisions"`
 	Events    []Event        `json:"events"`
 	Unread    []Unread       `json:"unread"`
 }
 
-// rolloutAct is a button: what it asks for, and why it cannot be pressed.
-type rolloutAct struct {
+// deedAct is a button: what it asks for, and why it cannot be pressed.
+type deedAct struct {
 	Deed    operations.Request `json:"deed"`
 	Allowed bool               `json:"allowed"`
 	Why     string             `json:"why,omitempty"`
@@ -34,7 +34,7 @@ type rolloutAct struct {
 func (s *Server) rolloutDetail(ctx context.Context, u *User, seen *rolloutsSeen, at int) rolloutDetail {
 	r := &seen.in.Rollouts[at]
 	d := rolloutDetail{
-		Rollout: seen.lines[at], Selects: map[string]string{}, Conditions: []modulestatus.KymaCondition{}, Decisions: [][]rolloutAct{},
+		Rollout: seen.lines[at], Selects: map[string]string{}, Conditions: []modulestatus.KymaCondition{}, Decisions: [][]deedAct{},
 		Events: []Event{}, Unread: seen.unread,
 	}
 	for i := range r.Spec.Waves {
@@ -66,17 +66,17 @@ func (s *Server) rolloutDetail(ctx context.Context, u *User, seen *rolloutsSeen,
 type rolloutRights struct{ decide, release bool }
 
 // pauseOf returns the button that pauses a rollout, or that ends the pause.
-func pauseOf(r *v1beta2.ModuleRollout, may rolloutRights) []rolloutAct {
+func pauseOf(r *v1beta2.ModuleRollout, may rolloutRights) []deedAct {
 	action := operations.RolloutPause
 	if r.Spec.Paused {
 		action = operations.RolloutResume
 	}
-	return []rolloutAct{actOf(operations.Request{Kind: operations.Rollout, Rollout: keyOfRollout(r), Action: action}, may)}
+	return []deedAct{actOf(operations.Request{Kind: operations.Rollout, Rollout: keyOfRollout(r), Action: action}, may)}
 }
 
 // decisionsOf returns the buttons of one channel: the decisions that package rollouts would take now.
-func decisionsOf(r *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, c *rollouts.Channel, may rolloutRights) []rolloutAct {
-	acts := []rolloutAct{}
+func decisionsOf(r *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, c *rollouts.Channel, may rolloutRights) []deedAct {
+	acts := []deedAct{}
 	for _, action := range []operations.RolloutAction{operations.RolloutApprove, operations.RolloutResume, operations.RolloutAbort} {
 		deed := operations.Request{Kind: operations.Rollout, Rollout: keyOfRollout(r), Action: action, Channel: c.Name}
 		outcome, err := operations.DecideRollout(&deed, r.DeepCopy(), release, rollouts.Person{})
@@ -93,15 +93,15 @@ func decisionsOf(r *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, c
 }
 
 // actOf returns a button, and why a user may not press it.
-func actOf(deed operations.Request, may rolloutRights) rolloutAct {
+func actOf(deed operations.Request, may rolloutRights) deedAct {
 	switch {
 	case !may.decide:
-		return rolloutAct{Deed: deed, Why: "You may not change this rollout. Ask an administrator of the cluster for permission."}
+		return deedAct{Deed: deed, Why: "You may not change this rollout. Ask an administrator of the cluster for permission."}
 	case deed.Version != "" && !may.release:
-		return rolloutAct{Deed: deed, Why: "It also sets the channel back, and you may not change the ModuleReleaseMeta. " +
+		return deedAct{Deed: deed, Why: "It also sets the channel back, and you may not change the ModuleReleaseMeta. " +
 			"Ask an administrator of the cluster for permission."}
 	}
-	return rolloutAct{Deed: deed, Allowed: true}
+	return deedAct{Deed: deed, Allowed: true}
 }
 
 func keyOfRollout(r *v1beta2.ModuleRollout) string { return r.Namespace + "/" + r.Name }

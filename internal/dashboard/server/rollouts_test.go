@@ -204,9 +204,10 @@ func TestUndecided_WhatWaitsForAPersonNeedsAttention(t *testing.T) {
 		"a halted one is the worst": {func(*v1beta2.ModuleRollout) {}, "Error Halted: 2 of 20 Kymas failed, and none may"},
 		"one that waits for approval": {
 			func(r *v1beta2.ModuleRollout) {
-				r.Status.Channels[0].Phase, r.Status.Channels[0].Message = v1beta2.RolloutWaiting, ""
+				r.Status.Channels[0].Phase, r.Status.Channels[0].Wave = v1beta2.RolloutWaiting, "rest"
+				r.Status.Channels[0].Message = "wave rest waits for approval"
 			},
-			"Warning Waiting: Wave early waits for approval",
+			"Warning Waiting: wave rest waits for approval",
 		},
 		"one that a person has paused needs none": {
 			func(r *v1beta2.ModuleRollout) {
@@ -254,29 +255,6 @@ func TestUrgency_WhatNeedsAPersonComesFirst(t *testing.T) {
 	slices.SortFunc(phases, func(a, b v1beta2.RolloutPhase) int { return urgency(a) - urgency(b) })
 	if !slices.Equal(phases, []v1beta2.RolloutPhase{"Halted", "Waiting", "Progressing", "Completed", "Strange"}) {
 		t.Errorf("%q", phases)
-	}
-}
-
-func TestTimelineOf(t *testing.T) {
-	if got := timelineOf(nil, nil); got == nil || len(got) != 0 {
-		t.Errorf("no Manifest: %v", got)
-	}
-	manifest := &v1beta2.Manifest{}
-	manifest.Status.Revisions = []v1beta2.Revision{
-		{Number: 7, Version: "1.0.0", Digest: someDigest, Outcome: v1beta2.RevisionSucceeded},
-		{Number: 9, Version: "1.2.0", Digest: someDigest, Before: v1beta2.StateReady},
-		{Number: 8, Version: "1.1.0", Digest: someDigest, Outcome: v1beta2.RevisionRolledBack, Reason: "ProgressDeadlineExceeded"},
-	}
-	var got []string
-	for _, r := range timelineOf(manifest, []string{"1.1.0@" + someDigest}) {
-		got = append(got, fmt.Sprintf("%d %s %s%s current=%v avoided=%v", r.Number, r.Version, r.Outcome, r.Reason, r.Current, r.Avoided))
-	}
-	want := []string{
-		"9 1.2.0  current=true avoided=false", "8 1.1.0 RolledBackProgressDeadlineExceeded current=false avoided=true",
-		"7 1.0.0 Succeeded current=false avoided=false",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

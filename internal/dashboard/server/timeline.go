@@ -1,12 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
@@ -33,37 +36,79 @@ type moduleWait struct {
 	Rollout string `json:"rollout,omitempty"`
 }
 
-// timelineOf returns the revisions of a Manifest, the newest first.
-func timelineOf(manifest *v1beta2.Manifest, avoid []string) []revisionLine {
+// moduleWay is how a module can go back, or try again what it went back from. What makes no sense now is nil.
+type moduleWay struct {
+	Back  *deedAct `json:"back"`
+	Retry *deedAct `json:"retry"`
+	// None says why there is no way back; empty if there is one.
+	None string `json:"none,omitempty"`
+}
+
+// timelineOf returns the revisions of a Manifest, the newest first. The way back is the number of a revision, 0 for none.
+func timelineOf(manifest *v1beta2.Manifest, back int64, avoided []string) []revisionLine {
 	lines := []revisionLine{}
 	if manifest == nil || len(manifest.Status.Revisions) == 0 {
 		return lines
 	}
-	history := slices.SortedFunc(slices.Values(manifest.Status.Revisions), func(a, b v1beta2.Revision) int { return int(a.Number - b.Number) })
-	current := history[len(history)-1]
-	back, is := revision.WayBack(history, append(slices.Clone(avoid), revision.Reference(current.Version, current.Digest))...)
+	history := slices.SortedFunc(slices.Values(manifest.Status.Revisions), func(a, b v1beta2.Revision) int { return cmp.Compare(a.Number, b.Number) })
+	current := history[len(history)-1].Number
 	for _, r := range slices.Backward(history) {
 		lines = append(lines, revisionLine{
 			Number: r.Number, Version: r.Version, Digest: r.Digest, At: timeOf(r.At), Before: r.Before, Outcome: r.Outcome, Reason: r.Reason,
-			Current: r.Number == current.Number, WayBack: is && r.Number == back.Number,
-			Avoided: slices.Contains(avoid, revision.Reference(r.Version, r.Digest)),
+			Current: r.Number == current, WayBack: r.Number == back && r.Number != current,
+			Avoided: slices.Contains(avoided, revision.ReferenceOf(r)),
 		})
 	}
 	return lines
 }
 
+// history fills in the timeline of a module, and how it can go back.
+func (d *moduleDetail) history(o *one) {
+	manifest := manifestOf(&o.in, o.module.Manifest)
+	if o.kyma == nil || o.module.Mandatory || modulestatus.IsCopy(o.kyma) {
+		d.Timeline = timelineOf(manifest, 0, nil)
+		return
+	}
+	s := kymaedit.StandOf(o.kyma)
+	for i := range o.now.in.Templates {
+		if o.now.in.Templates[i].Namespace == o.kyma.Namespace {
+			s.Templates = append(s.Templates, o.now.in.Templates[i])
+		}
+	}
+	way, err := s.FindWayBack(o.module.Name, manifest, 0)
+	d.Timeline = timelineOf(manifest, way.To.Number, o.avoided())
+	switch {
+	case err != nil:
+		d.Way.None = err.Error()
+	case !way.Already:
+		d.Way.Back = o.act(d.Access.Edit, operations.Request{Kind: operations.Back, Target: way.Avoid, Version: way.To.Version})
+	}
+	if spec := s.Asked.DeepCopy(); manifest != nil {
+		if kymaedit.Retry(spec, o.module.Name, manifest.Status.Revisions).Action != kymaedit.Unchanged {
+			d.Way.Retry = o.act(d.Access.Edit, operations.Request{Kind: operations.Retry})
+		}
+	}
+}
+
+// act returns a button of a module.
+func (o *one) act(allowed bool, deed operations.Request) *deedAct {
+	deed.Kyma, deed.Module = o.module.Kyma, o.module.Name
+	act := &deedAct{Deed: deed, Allowed: allowed}
+	if !allowed {
+		act.Why = "You may not change the Kyma. Ask an administrator of the cluster for permission."
+	}
+	return act
+}
+
 // avoided returns the versions that a module of a Kyma went back from, by a person or by itself.
 func (o *one) avoided() []string {
 	var all []string
-	if o.kyma == nil {
-		return all
-	}
 	for i := range o.kyma.Spec.Modules {
 		if m := &o.kyma.Spec.Modules[i]; m.Name == o.module.Name && m.Avoid != "" {
 			all = append(all, m.Avoid)
 		}
 	}
-	if status := o.status(); status != nil && status.Avoid != "" && !slices.Contains(all, status.Avoid) {
+	if status := o.status(); status != nil && status.Avoid != "" {
 		all = append(all, status.Avoid)
 	}
 	return all

@@ -1,12 +1,14 @@
-// What a module was asked to be, when, and how that ended; and what it waits for.
+// What a module was asked to be, when, and how that ended; how it goes back; and what it waits for.
 import { Undo2 } from 'lucide-react'
+import { useState } from 'react'
 import type { ModuleDetail } from '../api'
-import { Empty, hidden, Notice, Tag, To } from '../parts/basics'
+import { DeedModal } from '../deeds/DeedModal'
+import { Action, Empty, hidden, Notice, Tag, To } from '../parts/basics'
 import { Ago } from '../parts/details'
-import type { Revision } from '../rollouts/answers'
+import type { HistoryDeed, Revision } from '../rollouts/answers'
 import { WordBadge } from '../rollouts/parts'
 import { outcomeWord, shortDigest } from '../rollouts/words'
-import { sentence } from '../words'
+import { capital, sentence } from '../words'
 
 /** waitText says what a version waits for. The lifecycle manager's message may name the version itself. */
 export function waitText({ version, message = '' }: { version: string; message?: string }): string {
@@ -37,19 +39,21 @@ export function HistoryTab({ data }: { data: ModuleDetail }) {
           <Empty title="Nothing that you may see">The history is in the Manifest of the module, which you may not read.</Empty>
         ) : (
           <Empty title="No history yet">
-            It begins when the lifecycle manager installs the module, and keeps the last three versions and the last that failed.
+            It begins when the lifecycle manager installs the module, and keeps what was installed last.
           </Empty>
         )}
       </div>
     )
   }
-  const back = timeline.find((revision) => revision.wayBack)
   return (
     <div className="stack">
-      <p className="dim flat">
-        The last three versions and the last that failed, the newest first.{' '}
-        {back ? `${back.version} is the way back.` : 'There is no earlier version that it could go back to.'}
-      </p>
+      <div className="row between top">
+        <p className="dim flat">
+          What it was asked to be, the newest first: the last three, the last that succeeded, and the last that failed.{' '}
+          {data.way?.none && capital(sentence(data.way.none))}
+        </p>
+        <Ways data={data} />
+      </div>
       <div className="card pad">
         <ol className="chain" aria-label="History">
           {timeline.map((revision) => (
@@ -57,6 +61,41 @@ export function HistoryTab({ data }: { data: ModuleDetail }) {
           ))}
         </ol>
       </div>
+    </div>
+  )
+}
+
+/** Ways are the buttons that let the module go back, or try again what it went back from. */
+function Ways({ data }: { data: ModuleDetail }) {
+  const [deed, setDeed] = useState<HistoryDeed | null>(null)
+  const { back, retry } = data.way ?? {}
+  const name = data.module.name
+  const to = deed?.kind === 'back' ? deed.version : ''
+  return (
+    <div className="actions">
+      {retry && (
+        <Action variant="default" allowed={retry.allowed} why={retry.why} onClick={() => setDeed(retry.deed)}>
+          Try again
+        </Action>
+      )}
+      {back?.deed.kind === 'back' && (
+        <Action
+          variant="default"
+          allowed={back.allowed}
+          why={back.why}
+          leftSection={<Undo2 size={16} aria-hidden />}
+          onClick={() => setDeed(back.deed)}
+        >
+          Go back to {back.deed.version}
+        </Action>
+      )}
+      <DeedModal
+        title={deed?.kind === 'back' ? `Go back to ${name} ${to}?` : `Try again what ${name} went back from?`}
+        verb={deed?.kind === 'back' ? `Go back to ${to}` : 'Try again'}
+        danger={deed?.kind === 'back'}
+        deed={deed}
+        close={() => setDeed(null)}
+      />
     </div>
   )
 }
@@ -70,7 +109,7 @@ function RevisionOf({ revision: r }: { revision: Revision }) {
         <WordBadge word={word} />
         {r.current && <Tag tone="strong">now</Tag>}
         {r.wayBack && (
-          <Tag means="The newest version before this one that was ready: it can be installed again.">
+          <Tag means="The last version that succeeded before: it can be installed again.">
             <span className="row nowrap-row">
               <Undo2 size={13} aria-hidden /> way back
             </span>

@@ -178,7 +178,40 @@ describe('the history of a module', () => {
     expect(lines[0]).toMatch(/^1\.2\.0Succeedednow.*begun while the module was in state Error/)
     expect(lines[1]).toMatch(/^1\.3\.0Taken backavoided.*Ended with ProgressDeadlineExceeded/)
     expect(lines[2]).toMatch(/^1\.1\.0Succeeded ?way back/)
-    expect(screen.getByText(/1\.1\.0 is the way back/)).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Go back to 1.1.0' })).toBeTruthy()
+  })
+  it('goes back when its user has typed the name of the module, and not before', async () => {
+    const user = userEvent.setup()
+    const { asked } = show('/modules/kcp-system/demo/greeter?tab=history')
+    await user.click(await screen.findByRole('button', { name: 'Go back to 1.1.0' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Go back to greeter 1.1.0?' })
+    expect(await within(dialog).findByText(/author does not vouch/)).toBeTruthy()
+    const go = within(dialog).getByRole('button', { name: 'Go back to 1.1.0' })
+    expect(go).toHaveProperty('disabled', true)
+    await user.type(within(dialog).getByRole('textbox'), 'greeter')
+    await user.click(go)
+    await waitFor(() => expect(sent(asked, 'operations')).toHaveLength(1))
+    expect(sent(asked, 'operations')[0]).toMatchObject({
+      kind: 'back',
+      kyma: 'kcp-system/demo',
+      module: 'greeter',
+      version: '1.1.0',
+      target: expect.stringMatching(/^1\.2\.0@sha256:/) as string,
+      confirmation: 'greeter',
+    })
+  })
+  it('can be tried again by who may change the Kyma', async () => {
+    const user = userEvent.setup()
+    const { asked } = show('/modules/kcp-system/demo/greeter?tab=history')
+    await user.click(await screen.findByRole('button', { name: 'Try again' }))
+    const dialog = await screen.findByRole('dialog')
+    await user.click(await within(dialog).findByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(sent(asked, 'operations')).toEqual([{ kind: 'retry', kyma: 'kcp-system/demo', module: 'greeter' }]))
+  })
+  it('cannot be changed by who may not change the Kyma', async () => {
+    show('/modules/kcp-system/shop-europe/greeter?tab=history')
+    const button = await screen.findByRole('button', { name: 'Try again' })
+    expect(button.getAttribute('aria-disabled')).toBe('true')
   })
   it('that may not be read is not taken for none', async () => {
     const unread = [{ kind: 'Manifest.operator.kyma-project.io', reason: 'Forbidden', message: 'you may not list Manifests' }]

@@ -56,6 +56,7 @@ export interface Rollout {
   name: string
   namespace: string
   phase: RolloutPhase
+  summary?: string
   observed: boolean
   armed: boolean
   armedMessage?: string
@@ -82,12 +83,13 @@ export interface RolloutDeed {
   version?: string
   confirmation?: string
 }
-/** RolloutAct is a button: what it asks for, and why it cannot be pressed. */
-export interface RolloutAct {
-  deed: RolloutDeed
+/** Act is a button: what it asks for, and why it cannot be pressed. */
+export interface Act<D> {
+  deed: D
   allowed: boolean
   why?: string
 }
+export type RolloutAct = Act<RolloutDeed>
 export interface RolloutDetail {
   rollout: Rollout
   selects: Record<string, string> | null
@@ -113,6 +115,16 @@ export interface FleetModule {
   waiting: number
   versions: FleetVersion[] | null
   others: { versions: number; kymas: number }
+}
+
+export type HistoryDeed =
+  | { kind: 'back'; kyma: string; module: string; target: string; version: string; confirmation?: string }
+  | { kind: 'retry'; kyma: string; module: string; confirmation?: string }
+/** Way is how a module goes back, or tries again what it went back from; none says why it cannot go back. */
+export interface Way {
+  back?: Act<HistoryDeed> | null
+  retry?: Act<HistoryDeed> | null
+  none?: string
 }
 
 /** Revision is what a module was asked to be once. */
