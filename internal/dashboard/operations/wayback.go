@@ -48,7 +48,9 @@ func (p *planner) back(ctx context.Context) (*plan, error) {
 		made.warnings = append(made.warnings, "the author does not vouch for that: "+way.Unvouched)
 	}
 	c := s.historyChange(p, func(spec *v1beta2.KymaSpec) { kymaedit.GoBack(spec, name, way) })
-	c.wants = func(*v1beta2.KymaSpec) []waitfor.Expectation { return []waitfor.Expectation{{Module: name, Version: way.To.Version}} }
+	c.wants = func(*v1beta2.KymaSpec) []waitfor.Expectation {
+		return []waitfor.Expectation{{Module: name, Version: way.To.Version}}
+	}
 	made.steps = c.steps("Avoid version "+from, "Wait until version "+way.To.Version+" runs")
 	return made, nil
 }

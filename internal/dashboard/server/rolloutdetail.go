@@ -20,8 +20,8 @@ type rolloutDetail struct {
 	// Actions are about the rollout as a whole, Decisions about its channels, in their order. There are only those that make sense now.
 	Actions   []deedAct   `json:"actions"`
 	Decisions [][]deedAct `json:"decisions"`
-	Events    []Event        `json:"events"`
-	Unread    []Unread       `json:"unread"`
+	Events    []Event     `json:"events"`
+	Unread    []Unread    `json:"unread"`
 }
 
 // deedAct is a button: what it asks for, and why it cannot be pressed.
