@@ -69,8 +69,8 @@ type Request struct {
 	Object *unstructured.Unstructured `json:"object,omitempty"`
 	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
-	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort or a way back leads to, are those
-	// that the user saw: a decision about others is refused.
+	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort or a way back leads to, are
+	// those that the user saw: a decision about others is refused.
 	Rollout string        `json:"rollout,omitempty"`
 	Action  RolloutAction `json:"action,omitempty"`
 	Target  string        `json:"target,omitempty"`

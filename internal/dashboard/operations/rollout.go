@@ -85,12 +85,14 @@ func (p *planner) decideRollout(rollout *v1beta2.ModuleRollout, release *v1beta2
 	switch {
 	case deed.Target == "" || outcome.Target == "": // it is about the whole rollout, or was done before
 	case outcome.Target != deed.Target:
-		return outcome, refuse(WhyBusy, "the rollout of %s is about %s meanwhile, and not about %s: look at it again", rollout.Name, outcome.Target,
-			deed.Target)
+		return outcome, refuse(WhyBusy, "the rollout of %s is about %s meanwhile, and not about %s: look at it again", rollout.Name,
+			outcome.Target, deed.Target)
 	case deed.Wave != "" && outcome.Wave != deed.Wave:
-		return outcome, refuse(WhyBusy, "the rollout of %s is in wave %s meanwhile, and not in %s: look at it again", rollout.Name, outcome.Wave, deed.Wave)
+		return outcome, refuse(WhyBusy, "the rollout of %s is in wave %s meanwhile, and not in %s: look at it again", rollout.Name,
+			outcome.Wave, deed.Wave)
 	case outcome.Back != nil && outcome.Back.To != deed.Version:
-		return outcome, refuse(WhyBusy, "the version before is %s meanwhile, and not %s: look at the rollout again", outcome.Back.To, deed.Version)
+		return outcome, refuse(WhyBusy, "the version before is %s meanwhile, and not %s: look at the rollout again", outcome.Back.To,
+			deed.Version)
 	}
 	return outcome, nil
 }
@@ -126,8 +128,8 @@ func (p *planner) rolloutEffect(rollout *v1beta2.ModuleRollout, outcome rollouts
 	case p.deed.Action == RolloutAbort:
 		effect = fmt.Sprintf("no further Kyma gets %s; those that have it keep it", version)
 		if outcome.Back == nil {
-			warnings = append(warnings, fmt.Sprintf("no version before %s was rolled out to all, so that it stays the version on offer: Kymas without "+
-				"it wait until another one is released", version))
+			warnings = append(warnings, fmt.Sprintf("no version before %s was rolled out to all, so that it stays the version on offer: Kymas "+
+				"without it wait until another one is released", version))
 		}
 	case p.deed.Action == RolloutApprove:
 		effect = "the Kymas of wave " + outcome.Wave + " get " + version

@@ -36,8 +36,8 @@ var fields = map[Kind][]string{
 func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
-		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, rollout, "+
-			"back, retry", d.Kind)
+		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, "+
+			"rollout, back, retry", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {

@@ -34,16 +34,16 @@ func (p *planner) back(ctx context.Context) (*plan, error) {
 	}
 	switch {
 	case way.Avoid != p.deed.Target:
-		return made.refuse(refuse(WhyBusy, "module %s of Kyma %s would leave %s meanwhile, and not %s: look at it again", name, s.Key(), way.Avoid,
-			p.deed.Target)), nil
+		return made.refuse(refuse(WhyBusy, "module %s of Kyma %s would leave %s meanwhile, and not %s: look at it again", name, s.Key(),
+			way.Avoid, p.deed.Target)), nil
 	case way.To.Version != p.deed.Version:
 		return made.refuse(refuse(WhyBusy, "the way back of module %s leads to %s meanwhile, and not to %s: look at it again", name,
 			way.To.Version, p.deed.Version)), nil
 	}
 	made.confirm = name
 	from, _, _ := strings.Cut(way.Avoid, "@")
-	made.why = fmt.Sprintf("module %s of Kyma %s leaves version %s for %s; its custom resources and definitions stay as they are", name, s.Key(),
-		from, way.To.Version)
+	made.why = fmt.Sprintf("module %s of Kyma %s leaves version %s for %s; its custom resources and definitions stay as they are", name,
+		s.Key(), from, way.To.Version)
 	if way.Unvouched != "" {
 		made.warnings = append(made.warnings, "the author does not vouch for that: "+way.Unvouched)
 	}

@@ -122,7 +122,8 @@ func troubled(
 			continue
 		}
 		worst[m.Kyma] = modulestatus.Worse(cmp.Or(worst[m.Kyma], modulestatus.Ready), m.State)
-		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State, Reason: m.Installation.Reason, Message: m.Installation.Message}
+		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State}
+		one.Reason, one.Message = m.Installation.Reason, m.Installation.Message
 		if one.Message == "" || modulestatus.Worse(m.Module.State, modulestatus.Warning) == m.Module.State && !m.Installation.Warning &&
 			m.Installation.State == modulestatus.Installed {
 			one.Reason, one.Message = m.Module.Reason, m.Module.Message

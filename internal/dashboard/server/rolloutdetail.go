@@ -43,7 +43,8 @@ func (s *Server) rolloutDetail(ctx context.Context, u *User, seen *rolloutsSeen,
 		}
 	}
 	for _, c := range r.Status.Conditions {
-		d.Conditions = append(d.Conditions, modulestatus.KymaCondition{Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message})
+		one := modulestatus.KymaCondition{Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message}
+		d.Conditions = append(d.Conditions, one)
 	}
 	may := rolloutRights{
 		decide:  u.may(ctx, "patch", ownGroup, "modulerollouts", r.Namespace, r.Name),

@@ -22,8 +22,8 @@ const kindRollout = "ModuleRollout"
 const noRollouts = "this hub does not serve ModuleRollout: a channel that moves reaches all of its Kymas at once; " +
 	"apply the definitions of the lifecycle manager to change that"
 
-// rolloutsSeen are the rollouts that a user may list, in the order of modulestatus.Inputs, and how pages show them. They are kept apart from
-// everything else: pages that show no rollout do not depend on them.
+// rolloutsSeen are the rollouts that a user may list, in the order of modulestatus.Inputs, and how pages show them. They are kept apart
+// from everything else: pages that show no rollout do not depend on them.
 type rolloutsSeen struct {
 	in    modulestatus.Inputs
 	lines []rollouts.Rollout
@@ -128,6 +128,6 @@ func (s *Server) rollout(ctx context.Context, u *User, r *http.Request) (any, er
 	case len(now.rollouts.unread) > 0:
 		return nil, mayNotRead(u, kindRollout+" "+clip(key.String(), 200))
 	}
-	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no ModuleRollout %s: channels of the module reach all of their Kymas at once",
-		clip(key.String(), 200))
+	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no ModuleRollout %s: channels of the module reach all of their Kymas "+
+		"at once", clip(key.String(), 200))
 }

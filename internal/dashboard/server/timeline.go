@@ -50,7 +50,8 @@ func timelineOf(manifest *v1beta2.Manifest, back int64, avoided []string) []revi
 	if manifest == nil || len(manifest.Status.Revisions) == 0 {
 		return lines
 	}
-	history := slices.SortedFunc(slices.Values(manifest.Status.Revisions), func(a, b v1beta2.Revision) int { return cmp.Compare(a.Number, b.Number) })
+	history := slices.Clone(manifest.Status.Revisions)
+	slices.SortFunc(history, func(a, b v1beta2.Revision) int { return cmp.Compare(a.Number, b.Number) })
 	current := history[len(history)-1].Number
 	for _, r := range slices.Backward(history) {
 		lines = append(lines, revisionLine{
