@@ -84,13 +84,13 @@ func (s *Server) rollouts(ctx context.Context, u *User, r *http.Request) (any, e
 		}
 	}
 	slices.SortStableFunc(found, func(a, b rollouts.Rollout) int {
-		return cmp.Or(cmp.Compare(urgency(a.Phase), urgency(b.Phase)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+		return cmp.Or(cmp.Compare(phasePriority(a.Phase), phasePriority(b.Phase)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	return rolloutList{List: listOf(found, p, now.rollouts.unread), Missing: now.rollouts.missing}, nil
 }
 
-// urgency orders phases: those that need a person first, those that are over last.
-func urgency(phase v1beta2.RolloutPhase) int {
+// phasePriority orders phases: those that need a person first, those that are over last.
+func phasePriority(phase v1beta2.RolloutPhase) int {
 	order := []v1beta2.RolloutPhase{
 		v1beta2.RolloutHalted, v1beta2.RolloutRollingBack, v1beta2.RolloutWaiting, v1beta2.RolloutProgressing, rollouts.Pending,
 		v1beta2.RolloutRolledBack, v1beta2.RolloutAborted, v1beta2.RolloutCompleted,

@@ -250,9 +250,9 @@ func TestPauseOf(t *testing.T) {
 	}
 }
 
-func TestUrgency_WhatNeedsAPersonComesFirst(t *testing.T) {
+func TestPhasePriority_WhatNeedsAPersonComesFirst(t *testing.T) {
 	phases := []v1beta2.RolloutPhase{"Completed", "Strange", "Progressing", "Halted", "Waiting"}
-	slices.SortFunc(phases, func(a, b v1beta2.RolloutPhase) int { return urgency(a) - urgency(b) })
+	slices.SortFunc(phases, func(a, b v1beta2.RolloutPhase) int { return phasePriority(a) - phasePriority(b) })
 	if !slices.Equal(phases, []v1beta2.RolloutPhase{"Halted", "Waiting", "Progressing", "Completed", "Strange"}) {
 		t.Errorf("%q", phases)
 	}

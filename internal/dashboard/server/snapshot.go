@@ -116,7 +116,7 @@ func newSeen(in modulestatus.Inputs) *snapshot {
 		in: in, kymas: picture.Kymas, modules: picture.Modules, offers: picture.Offers,
 		manifests: map[modulestatus.Key][]int{}, kymaAt: map[modulestatus.Key]int{}, orders: map[string][]int{},
 	}
-	s.fleet = sync.OnceValue(func() []modulestatus.FleetModule { return modulestatus.Fleet(s.modules, s.offers) })
+	s.fleet = sync.OnceValue(func() []modulestatus.FleetModule { return modulestatus.VersionMatrix(s.modules, s.offers) })
 	for i := range s.kymas {
 		s.kymaText = append(s.kymaText, textOfKyma(&s.kymas[i]))
 	}

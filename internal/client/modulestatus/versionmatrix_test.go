@@ -32,7 +32,7 @@ func fleetText(all []FleetModule) []string {
 	return lines
 }
 
-func TestFleet(t *testing.T) {
+func TestVersionMatrix(t *testing.T) {
 	has := func(kyma, name, version string, change ...func(*Module)) Module {
 		m := Module{Name: name, Kyma: kyma, State: Ready, Version: Version{Installed: version}}
 		for _, f := range change {
@@ -87,7 +87,7 @@ func TestFleet(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := fleetText(Fleet(c.modules, c.offers)); !slices.Equal(got, c.want) {
+			if got := fleetText(VersionMatrix(c.modules, c.offers)); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})

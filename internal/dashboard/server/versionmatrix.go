@@ -20,8 +20,8 @@ var orderOfFleet = map[string]func(a, b *modulestatus.FleetModule) int{
 	"versions": func(a, b *modulestatus.FleetModule) int { return cmp.Compare(b.Spread(), a.Spread()) },
 }
 
-// fleet answers GET /api/v1/fleet: which versions of each module how many Kymas have.
-func (s *Server) fleet(ctx context.Context, u *User, r *http.Request) (any, error) {
+// versionMatrix answers GET /api/v1/fleet: which versions of each module how many Kymas have.
+func (s *Server) versionMatrix(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if err := known(query); err != nil {
 		return nil, err
