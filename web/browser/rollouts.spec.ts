@@ -26,7 +26,7 @@ const rollout = {
 }
 
 test.afterAll(async () => {
-  await kubectl(['delete', 'modulerollout,modulereleasemeta', 'parade', '-n', 'kcp-system', '--wait=false'])
+  await kubectl(['delete', 'modulerollout,modulereleasemeta', 'parade', '-n', 'kcp-system', '--wait=false', '--ignore-not-found'])
 })
 
 test('a rollout is paused and resumed from its page, by a user who is asked before', async ({ page }) => {

@@ -120,8 +120,14 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
   const body = (
     <>
       <span className="row nowrap-row between">
-        <span className={v.version ? 'mono' : 'dim small'}>{name}</span>
-        <b>{v.kymas.toLocaleString('en')}</b>
+        <span className={v.version ? 'mono' : 'dim small'}>
+          <span className="hidden-text">{m.name} </span>
+          {name}
+        </span>
+        <b>
+          {v.kymas.toLocaleString('en')}
+          <span className="hidden-text"> {v.kymas === 1 ? 'Kyma' : 'Kymas'}</span>
+        </b>
       </span>
       <span className="bar" aria-hidden="true">
         <i className="tone-bad" style={{ flexGrow: v.troubled }} />
@@ -137,27 +143,12 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
     return (
       <li className="fleet-version">
         {body}
-        <span className="hidden-text">no Kyma has it yet</span>
       </li>
     )
   }
   return (
     <li className="fleet-version">
-      <Link to={kymasWith(m, v.version)} aria-label={versionText(m, v)}>
-        {body}
-      </Link>
+      <Link to={kymasWith(m, v.version)}>{body}</Link>
     </li>
   )
-}
-
-/** versionText is what a link of the matrix says. */
-export function versionText(m: FleetModule, v: FleetVersion): string {
-  const channels = v.channels ?? []
-  return [
-    `${count(v.kymas, 'Kyma')} with ${m.name} ${v.version || 'not installed yet'}`,
-    channels.length > 0 && `offered by ${channels.join(', ')}`,
-    v.troubled > 0 && `${v.troubled.toLocaleString('en')} in trouble`,
-  ]
-    .filter(Boolean)
-    .join(', ')
 }

@@ -54,12 +54,17 @@ function Body({ data }: { data: RolloutDetail }) {
             )}
           </>
         }
-        lead={
+        lead={`Rollout in ${rollout.namespace}`}
+        actions={
           <>
-            Rollout in {rollout.namespace}. <To to={`/fleet?search=${encodeURIComponent(rollout.name)}`}>Versions in the fleet</To>
+            <Action variant="default" to={`/fleet?search=${encodeURIComponent(rollout.name)}`}>
+              Versions in the fleet
+            </Action>
+            {(data.actions ?? []).map((act) => (
+              <Button key={act.deed.action} act={act} press={setDeed} />
+            ))}
           </>
         }
-        actions={(data.actions ?? []).map((act) => <Button key={act.deed.action} act={act} press={setDeed} />)}
       />
       <NotRead unread={data.unread} />
       <Troubles rollout={rollout} />

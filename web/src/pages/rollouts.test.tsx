@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { all, fleet } from '../../mock/rollouts'
 import type { FleetModule, Rollout } from '../rollouts/answers'
 import { show } from '../testpage'
-import { kymasWith, versionText } from './Fleet'
+import { kymasWith } from './Fleet'
 import { waitText } from './ModuleHistory'
 import { soon } from './Rollout'
 
@@ -123,7 +123,7 @@ describe('the fleet', () => {
   it('leads from a number to the Kymas, which say what they have in common', async () => {
     const user = userEvent.setup()
     const { where, asked } = show('/fleet')
-    const link = await screen.findByRole('link', { name: '57 Kymas with greeter 1.3.0, offered by fast, regular, 3 in trouble' })
+    const link = await screen.findByRole('link', { name: /^greeter 1\.3\.0 ?57 Kymas ?fast, regular · 3 in trouble$/ })
     expect(asked.filter((a) => a.method === 'POST')).toEqual([])
     await user.click(link)
     expect(where()).toBe('/kymas?module=greeter&namespace=kcp-system&version=1.3.0')
@@ -134,7 +134,7 @@ describe('the fleet', () => {
   it('names what is not installed yet, and counts the versions that it does not list', async () => {
     show('/fleet')
     const versions = await screen.findByRole('list', { name: 'Versions of greeter' })
-    expect(within(versions).getByRole('link', { name: '1 Kyma with greeter not installed yet' })).toBeTruthy()
+    expect(within(versions).getByRole('link', { name: /^greeter not installed yet ?1 Kyma/ })).toBeTruthy()
     expect(versions.textContent).toContain('2 more versions')
     expect(kymasWith(greeter, '')).toBe('/kymas?module=greeter&namespace=kcp-system&version=none')
     expect(kymasWith(greeter)).toBe('/kymas?module=greeter&namespace=kcp-system')
@@ -143,8 +143,7 @@ describe('the fleet', () => {
     show('/fleet')
     const versions = await screen.findByRole('list', { name: 'Versions of notes' })
     expect(within(versions).getAllByRole('link')).toHaveLength(1)
-    const version = { version: '1.2.0', kymas: 40, troubled: 0, channels: null }
-    expect(versionText(fleet[3] as FleetModule, version)).toBe('40 Kymas with warden 1.2.0')
+    expect(versions.textContent).toContain('2.1.0')
   })
 })
 
