@@ -180,7 +180,7 @@ test.describe('forbidden: somebody who may see nothing', () => {
     await page.goto(board.found[0])
     await settled(page) // the login has ended
     const base = board.found[1] ?? ''
-    for (const path of ['/', '/kymas', '/modules', '/releases', '/catalog', '/upgrade']) {
+    for (const path of ['/', '/kymas', '/modules', '/fleet', '/releases', '/rollouts', '/catalog', '/upgrade']) {
       await page.goto(base + path)
       await settled(page)
       await expect(page.getByText(/You may not see this|Not everything could be read/).first()).toBeVisible()

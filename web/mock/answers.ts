@@ -2,6 +2,7 @@
 import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
 import * as fixtures from './fixtures'
 import { previewOf } from './previews'
+import * as rollouts from './rollouts'
 import type { World } from './state'
 
 export interface Reply {
@@ -80,6 +81,13 @@ const has = (url: URL, name: string, value: string | undefined) => {
   return wanted.length === 0 || wanted.includes(value ?? '')
 }
 
+/** having says whether a Kyma has the module and version that the address asks for. */
+function having(world: World, url: URL, kyma: { namespace: string; name: string }): boolean {
+  const [name, version] = [url.searchParams.get('module'), url.searchParams.get('version')]
+  const id = `${kyma.namespace}/${kyma.name}`
+  return !name || world.modules.some((m) => m.kyma === id && m.name === name && (!version || m.version.installed === version))
+}
+
 function read(world: World, parts: string[], url: URL): Reply {
   const [kind, ...rest] = parts
   switch (kind) {
@@ -91,7 +99,7 @@ function read(world: World, parts: string[], url: URL): Reply {
         : paged(
             world,
             url,
-            world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel)),
+            world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel) && having(world, url, k)),
           )
     case 'modules':
     case 'direct':
@@ -107,6 +115,10 @@ function read(world: World, parts: string[], url: URL): Reply {
             has(url, 'outdated', String(m.version.outdated)),
         ),
       )
+    case 'rollouts':
+      return rollouts.answer(world, rest, url)
+    case 'fleet':
+      return paged(world, url, nothing(world) ? [] : rollouts.fleet)
     case 'catalog':
       return catalog(world, rest, url)
     case 'operations':
@@ -142,7 +154,11 @@ function counts(all: { state: string }[]): Record<string, number> {
 
 function overview(world: World): Reply {
   const bad = world.modules.filter((m) => m.state === 'Error' || m.state === 'Warning' || m.state === 'Unknown' || m.state === 'Deleting')
-  const items = bad.map((m) => ({
+  const halted =
+    world.scenario === 'data'
+      ? [{ kind: 'Rollout', namespace: 'kcp-system', name: 'greeter', state: 'Error', reason: 'Halted', message: rollouts.haltedWhy }]
+      : []
+  const modules = bad.map((m) => ({
     kind: 'Module',
     kyma: m.kyma ?? '',
     name: m.name,
@@ -150,6 +166,7 @@ function overview(world: World): Reply {
     reason: m.installation.reason,
     message: m.installation.message ?? m.module.message,
   }))
+  const items = [...halted, ...modules]
   return ok({
     kymas: counts(world.kymas),
     modules: counts(world.modules),
@@ -227,6 +244,11 @@ function module_(world: World, kind: string, rest: string[]): Reply {
       { name: 'Icon', link: 'javascript:alert(1)' },
     ],
     documentation: 'https://example.com/docs',
+    timeline: id ? rollouts.timeline : [],
+    way: id ? rollouts.wayOf(id, name) : {},
+    waits: m.offered
+      ? { version: m.offered, message: 'wave rest has not begun: it waits until wave early has passed', rollout: 'kcp-system/greeter' }
+      : null,
     access: { edit: true, delete: true, runtime: id !== 'kcp-system/shop-asia' },
     flow: { delete: { step: 'RemoveEntry', why: '' } },
   })
@@ -303,6 +325,8 @@ function write(world: World, method: string, parts: string[], body: unknown): Re
   return { status: method === 'DELETE' ? 204 : 202 }
 }
 
+const aboutOf = (deed: Deed) => ('module' in deed ? deed.module : 'rollout' in deed ? deed.rollout : 'release' in deed ? deed.release : '')
+
 function begin(world: World, deed: Deed): Reply {
   const preview = previewOf(world, deed)
   if (preview.refused) return wrong(409, 'Refused', preview.refused)
@@ -335,6 +359,6 @@ function begin(world: World, deed: Deed): Reply {
   }
   return {
     status: 202,
-    body: world.begin(deed, `${deed.kind} ${'module' in deed ? deed.module : deed.release}`, ['Change it', 'Wait for it']),
+    body: world.begin(deed, `${deed.kind} ${aboutOf(deed)}`, ['Change it', 'Wait for it']),
   }
 }

@@ -137,7 +137,11 @@ export const modules: Module[] = [
     version: { desired: '0.33.0', installed: '0.33.0', available: '0.33.0', outdated: false, mismatch: false },
     signed: { state: 'Unknown' },
   }),
-  module_('greeter', { kyma: 'kcp-system/shop-europe' }),
+  module_('greeter', {
+    kyma: 'kcp-system/shop-europe',
+    offered: '1.3.0',
+    version: { desired: '1.3.0', installed: '1.2.0', available: '1.3.0', outdated: true, mismatch: true },
+  }),
   module_('telemetry', { kyma: 'kcp-system/shop-europe' }),
   module_('registry', {
     kyma: 'kcp-system/shop-asia',

@@ -94,6 +94,47 @@ export function previewOf(world: World, deed: Deed): Preview {
           { object: kymaRef, change: 'Unchanged' },
         ],
       }
+    case 'rollout':
+      return {
+        ...plain,
+        way: 'Rollout',
+        why: deed.action === 'pause' ? 'no further Kyma begins; upgrades that have begun continue' : 'further Kymas get 1.3.0',
+        warnings: deed.action === 'resume' && deed.target ? ['the failure of Kymas is forgiven: 2, among them shop-asia, shop-europe'] : [],
+        diff: [
+          {
+            object: { ...kymaRef, kind: 'ModuleRollout', name: deed.rollout.split('/')[1] ?? '' },
+            change: 'Update',
+            fields:
+              deed.action === 'pause'
+                ? [{ path: 'spec.paused', from: '', to: 'true' }]
+                : [{ path: 'spec.decision', from: '', to: `action: ${deed.action}\nwave: ${deed.wave ?? ''}` }],
+          },
+          ...(deed.version
+            ? [
+                {
+                  object: { ...kymaRef, kind: 'ModuleReleaseMeta', name: deed.rollout.split('/')[1] ?? '' },
+                  change: 'Update' as const,
+                  fields: [{ path: `spec.channels[${deed.channel}].version`, from: '1.3.0', to: deed.version }],
+                },
+              ]
+            : []),
+        ],
+      }
+    case 'back':
+    case 'retry':
+      return {
+        ...plain,
+        way: 'Kyma',
+        confirm: deed.kind === 'back' ? deed.module : '',
+        warnings: deed.kind === 'back' ? [`the author does not vouch for that: the ModuleTemplate does not say so`] : [],
+        diff: [
+          {
+            object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+            change: 'Update',
+            fields: [{ path: `spec.modules[${deed.module}].avoid`, from: '', to: deed.kind === 'back' ? deed.target : '' }],
+          },
+        ],
+      }
     case 'promote':
       if (deed.channel === 'fast' && deed.version === '3.4.1')
         return { ...plain, refused: 'channel fast of api-gateway offers 3.5.0, and 3.4.1 is lower: clusters would keep what they have' }

@@ -1,5 +1,10 @@
 // What the server answers, as types. The names are those of client/modulestatus, dashboard/server and dashboard/operations (internal/).
 
+import type { Schema } from './openapischema'
+import type { HistoryDeed, Revision, RolloutDeed, Way } from './rollouts/answers'
+
+export type { Schema }
+
 export type State = 'Ready' | 'Unmanaged' | 'NotConfigured' | 'Processing' | 'Deleting' | 'Unknown' | 'Warning' | 'Error'
 export type Phase =
   'NotInstalled' | 'Installing' | 'Installed' | 'Upgrading' | 'Deleting' | 'Failed' | 'Unmanaged' | 'Orphaned' | 'Unknown'
@@ -93,6 +98,8 @@ export interface Module {
   beta: boolean
   mandatory: boolean
   maintenance: boolean
+  /** offered is the version that waits for its rollout. */
+  offered?: string
   suspended?: boolean
   signed: Signed
   resource?: Ref
@@ -221,6 +228,10 @@ export interface ModuleDetail {
   channels: OfferChannel[] | null
   links: Named[] | null
   documentation?: string
+  timeline?: Revision[] | null
+  way?: Way
+  waits?: { version: string; message?: string; rollout?: string } | null
+  unread?: Unread[] | null
   access: { edit: boolean; delete: boolean; runtime: boolean }
   flow?: { delete?: { step: 'Blocked' | 'DeleteResources' | 'RemoveEntry' | 'DeleteObjects' | 'Gone'; why: string } }
 }
@@ -240,37 +251,11 @@ export interface OfferedResource {
   reason?: string
 }
 
-/** Schema is the part of OpenAPI v3 that CRDs use and forms are made of. */
-export interface Schema {
-  type?: string
-  title?: string
-  description?: string
-  format?: string
-  default?: Json
-  enum?: Json[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  additionalProperties?: Schema | boolean
-  minimum?: number
-  maximum?: number
-  minLength?: number
-  maxLength?: number
-  minItems?: number
-  maxItems?: number
-  pattern?: string
-  nullable?: boolean
-  oneOf?: Schema[]
-  anyOf?: Schema[]
-  allOf?: Schema[]
-  not?: Schema
-  'x-kubernetes-int-or-string'?: boolean
-  'x-kubernetes-preserve-unknown-fields'?: boolean
-}
-
 export interface Attention {
-  kind: 'Kyma' | 'Module'
+  kind: 'Kyma' | 'Module' | 'Rollout'
   kyma?: string
+  /** namespace of a rollout. */
+  namespace?: string
   name: string
   state: State
   reason?: string
@@ -318,6 +303,8 @@ export type Deed =
   | { kind: 'channel'; kyma: string; module: string; channel?: string; version?: string; confirmation?: string }
   | { kind: 'configure'; kyma: string; module: string; object: JsonObject; confirmation?: string }
   | { kind: 'promote'; release: string; channel: string; version: string; confirmation?: string }
+  | RolloutDeed
+  | HistoryDeed
 
 export interface Change {
   /** kyma that the object belongs to, where a deed is about several. */

@@ -103,7 +103,9 @@ func (d *Request) about(here []string) []subject {
 		}
 	case Promote:
 		all = append(all, subject{release: d.Release, channel: d.Channel})
-	case Delete, Manage, Unmanage, Channel, Configure:
+	case Rollout: // of the release of the same name
+		all = append(all, subject{release: d.Rollout, channel: d.Channel})
+	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry:
 		add(d.Kyma, d.Module)
 	}
 	return all

@@ -201,6 +201,12 @@ func (d *Request) rights(verb string) []authorizationv1.ResourceAttributes {
 	for _, kyma := range d.kymas() {
 		need(v1beta2.GroupVersion.Group, "kymas", kyma)
 	}
+	if d.Rollout != "" {
+		need(v1beta2.GroupVersion.Group, "modulerollouts", d.Rollout)
+	}
+	if d.Action == RolloutAbort && d.Version != "" { // it also sets the channel back
+		need(v1beta2.GroupVersion.Group, "modulereleasemetas", d.Rollout)
+	}
 	if d.Release != "" {
 		if verb == "patch" {
 			verb = "update"

@@ -15,6 +15,7 @@ const (
 	wayKyma     = "Kyma"
 	wayResource = "CustomResource"
 	wayRelease  = "Release"
+	wayRollout  = "Rollout"
 )
 
 // manage plans to let the lifecycle manager manage a module again, or to release it.

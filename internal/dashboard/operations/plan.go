@@ -115,6 +115,12 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 		return p.configure(ctx)
 	case Promote:
 		return p.promote(ctx)
+	case Rollout:
+		return p.rollout(ctx)
+	case Back:
+		return p.back(ctx)
+	case Retry:
+		return p.retry(ctx)
 	}
 	return nil, deed.Validate()
 }

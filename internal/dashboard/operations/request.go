@@ -32,6 +32,11 @@ const (
 	Configure Kind = "configure"
 	// Promote lets a channel of a release offer a version.
 	Promote Kind = "promote"
+	// Rollout pauses or resumes a rollout, or decides about the target of one of its channels.
+	Rollout Kind = "rollout"
+	// Back lets a module go back to the version before, and Retry tries again what it went back from.
+	Back  Kind = "back"
+	Retry Kind = "retry"
 )
 
 // Request is a requested change. Which fields apply depends on the kind; the others must be empty.
@@ -64,6 +69,12 @@ type Request struct {
 	Object *unstructured.Unstructured `json:"object,omitempty"`
 	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
+	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort or a way back leads to, are
+	// those that the user saw: a decision about others is refused.
+	Rollout string        `json:"rollout,omitempty"`
+	Action  RolloutAction `json:"action,omitempty"`
+	Target  string        `json:"target,omitempty"`
+	Wave    string        `json:"wave,omitempty"`
 }
 
 // Wanted is one module to add.
@@ -123,6 +134,12 @@ func (d *Request) Title() string {
 		return "Configure " + d.Module + where
 	case Promote:
 		return fmt.Sprintf("Let channel %s of %s offer %s", d.Channel, d.Release, d.Version)
+	case Rollout:
+		return d.rolloutTitle()
+	case Back:
+		return "Go back to " + d.Module + " " + d.Version + where
+	case Retry:
+		return "Try " + d.Module + " again" + where
 	case Channel:
 	}
 	goal := d.Channel + d.Version
@@ -133,6 +150,21 @@ func (d *Request) Title() string {
 		return fmt.Sprintf("Let %s follow the channel of %s", d.Module, d.Kyma)
 	}
 	return fmt.Sprintf("Set %s to %s%s", d.Module, goal, where)
+}
+
+func (d *Request) rolloutTitle() string {
+	version, _, _ := strings.Cut(d.Target, "@")
+	switch d.Action {
+	case RolloutPause:
+		return "Pause the rollout of " + d.Rollout
+	case RolloutApprove:
+		return fmt.Sprintf("Approve wave %s of %s %s", d.Wave, d.Rollout, version)
+	case RolloutResume:
+		return strings.TrimSpace(fmt.Sprintf("Resume the rollout of %s %s", d.Rollout, version))
+	case RolloutAbort:
+		return fmt.Sprintf("Abort the rollout of %s %s", d.Rollout, version)
+	}
+	return ""
 }
 
 // few lists some names.

@@ -27,13 +27,17 @@ var fields = map[Kind][]string{
 	Channel:   {"kyma", "module", "channel", "version"},
 	Configure: {"kyma", "module", "object"},
 	Promote:   {"release", "channel", "version"},
+	Rollout:   {"rollout", "action", "channel", "target", "wave", "version"},
+	Back:      {"kyma", "module", "target", "version"},
+	Retry:     {"kyma", "module"},
 }
 
 // Validate returns what is wrong with a request, as far as that can be checked without a cluster.
 func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
-		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote", d.Kind)
+		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, "+
+			"rollout, back, retry", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
@@ -64,7 +68,13 @@ func (d *Request) Validate() error {
 			return refuse(WhyInvalid, "fields channel and version are needed: which channel shall offer which version?")
 		}
 		return nil // package packaging checks the rest
-	case Manage, Unmanage:
+	case Rollout:
+		return d.validateRollout()
+	case Back:
+		if d.Target == "" || d.Version == "" {
+			return refuse(WhyInvalid, "fields target and version are needed: which version does the module leave, and which one does it get?")
+		}
+	case Manage, Unmanage, Retry:
 	}
 	return policy(d.Policy)
 }
@@ -75,12 +85,13 @@ func (d *Request) set() map[string]bool {
 		"kyma": d.Kyma != "", "modules": len(d.Modules) > 0, "direct": d.Direct, "community": d.Community, "source": d.Source != "",
 		"items": len(d.Items) > 0, "module": d.Module != "", "cascade": d.Cascade, "previewed": len(d.Previewed) > 0, "policy": d.Policy != "",
 		"channel": d.Channel != "", "version": d.Version != "", "object": d.Object != nil, "release": d.Release != "",
+		"rollout": d.Rollout != "", "action": d.Action != "", "target": d.Target != "", "wave": d.Wave != "",
 	}
 }
 
 // validatePlaces checks the names of Kyma, module and release.
 func (d *Request) validatePlaces() error {
-	needsKyma := d.Kind == Manage || d.Kind == Unmanage || d.Kind == Channel
+	needsKyma := slices.Contains([]Kind{Manage, Unmanage, Channel, Back, Retry}, d.Kind)
 	needsModule := needsKyma && d.Kind != Channel || d.Kind == Delete || d.Kind == Configure
 	switch {
 	case d.Kyma == "" && needsKyma:
@@ -89,8 +100,10 @@ func (d *Request) validatePlaces() error {
 		return refuse(WhyInvalid, "field module is missing")
 	case d.Release == "" && d.Kind == Promote:
 		return refuse(WhyInvalid, "field release is missing: write NAMESPACE/NAME")
+	case d.Rollout == "" && d.Kind == Rollout:
+		return refuse(WhyInvalid, "field rollout is missing: write NAMESPACE/NAME")
 	}
-	for field, key := range map[string]string{"kyma": d.Kyma, "release": d.Release} {
+	for field, key := range map[string]string{"kyma": d.Kyma, "release": d.Release, "rollout": d.Rollout} {
 		if err := keyed(field, key); key != "" && err != nil {
 			return err
 		}
@@ -152,6 +165,20 @@ func (d *Request) validateUpgrade() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (d *Request) validateRollout() error {
+	switch {
+	case !slices.Contains(rolloutActions, d.Action):
+		return refuse(WhyInvalid, "action %q is unknown: use one of pause, resume, approve, abort", d.Action)
+	case d.Action == RolloutPause && (d.Channel != "" || d.Target != "" || d.Wave != ""):
+		return refuse(WhyInvalid, "a pause is about the whole rollout: omit channel, target and wave")
+	case (d.Action == RolloutApprove || d.Action == RolloutAbort) && d.Target == "":
+		return refuse(WhyInvalid, "field target is missing: send the version and digest that you saw")
+	case d.Version != "" && d.Action != RolloutAbort:
+		return refuse(WhyInvalid, "field version is what an abort goes back to: %s has none", d.Action)
 	}
 	return nil
 }

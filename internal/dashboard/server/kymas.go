@@ -23,7 +23,7 @@ var orderOfKymas = map[string]func(a, b *modulestatus.KymaLine) int{
 
 func (s *Server) kymas(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := known(query, "state", "channel", "namespace"); err != nil {
+	if err := known(query, "state", "channel", "namespace", "module", "version"); err != nil {
 		return nil, err
 	}
 	p, err := pageOf(query, keysOf(orderOfKymas)...)
@@ -34,11 +34,12 @@ func (s *Server) kymas(ctx context.Context, u *User, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
+	having := now.kymasWith(query)
 	var fit []int
 	for _, at := range ordered(now, "kymas", now.kymas, orderOfKymas, p) {
 		k := &now.kymas[at]
 		if chosen(query, "state", string(k.State)) && chosen(query, "channel", k.Channel) && chosen(query, "namespace", k.Namespace) &&
-			p.has(now.kymaText[at]) {
+			p.has(now.kymaText[at]) && (having == nil || having[k.Namespace+"/"+k.Name]) {
 			fit = append(fit, at)
 		}
 	}

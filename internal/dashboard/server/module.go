@@ -20,9 +20,15 @@ type moduleDetail struct {
 	Channels      []modulestatus.OfferChannel `json:"channels"`
 	Links         []v1beta2.Named             `json:"links"`
 	Documentation string                      `json:"documentation,omitempty"`
-	Access        moduleAccess                `json:"access"`
-	Flow          moduleFlow                  `json:"flow"`
-	Unread        []Unread                    `json:"unread"`
+	// Timeline has what the module was asked to be, the newest first.
+	Timeline []revisionLine `json:"timeline"`
+	// Waits is the version that waits for its rollout.
+	Waits *moduleWait `json:"waits"`
+	// Way is how it can go back, or try again what it went back from.
+	Way    moduleWay    `json:"way"`
+	Access moduleAccess `json:"access"`
+	Flow   moduleFlow   `json:"flow"`
+	Unread []Unread     `json:"unread"`
 }
 
 type moduleAccess struct {
@@ -85,8 +91,9 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	d := moduleDetail{
 		Module: *o.module, Events: []Event{}, Versions: []modulestatus.OfferVersion{}, Channels: []modulestatus.OfferChannel{},
 		Links:  []v1beta2.Named{},
-		Unread: o.now.unread, Access: s.moduleAccess(ctx, u, o),
+		Unread: o.now.unread, Access: s.moduleAccess(ctx, u, o), Waits: o.waits(),
 	}
+	d.history(o)
 	d.offered(o)
 	in, err := s.near(ctx, u, o.in, o.module)
 	if err != nil {

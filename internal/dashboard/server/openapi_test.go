@@ -13,6 +13,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
@@ -85,6 +86,9 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[modulestatus.Module]{},
 		"ModuleDetail":   moduleDetail{},
 		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
+		"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
+		"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
+		"FleetModule": modulestatus.FleetModule{}, "FleetList": List[modulestatus.FleetModule]{},
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
@@ -48,12 +50,14 @@ type attentionList struct {
 
 // attention is one thing that needs a user's attention.
 type attention struct {
-	Kind    string             `json:"kind"`
-	Kyma    string             `json:"kyma"`
-	Name    string             `json:"name"`
-	State   modulestatus.State `json:"state"`
-	Reason  string             `json:"reason,omitempty"`
-	Message string             `json:"message,omitempty"`
+	Kind string `json:"kind"`
+	Kyma string `json:"kyma"`
+	// Namespace of a rollout.
+	Namespace string             `json:"namespace,omitempty"`
+	Name      string             `json:"name"`
+	State     modulestatus.State `json:"state"`
+	Reason    string             `json:"reason,omitempty"`
+	Message   string             `json:"message,omitempty"`
 }
 
 func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, error) {
@@ -65,8 +69,8 @@ func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, e
 		return nil, err
 	}
 	o := overview{
-		Kymas: map[modulestatus.State]int{}, Modules: map[modulestatus.State]int{}, Attention: troubled(now.kymas, now.modules, s.options.Now()),
-		Operations: []operations.Operation{}, Unread: now.unread,
+		Kymas: map[modulestatus.State]int{}, Modules: map[modulestatus.State]int{}, Operations: []operations.Operation{}, Unread: now.unread,
+		Attention: troubled(now.kymas, now.modules, now.rollouts.lines, s.options.Now()),
 	}
 	for i := range now.kymas {
 		o.Kymas[now.kymas[i].State]++
@@ -107,15 +111,19 @@ func (s *Server) running(ctx context.Context, u *User) ([]operations.Operation, 
 //  1. every module in state Error or Warning
 //  2. a module that has not become ready for a while, or whose deletion waits for objects that users made
 //  3. a Kyma that is worse than each of its modules: otherwise the modules give more detail
-func troubled(kymas []modulestatus.KymaLine, modules []modulestatus.Module, now time.Time) attentionList {
-	all, worst := []attention{}, map[string]modulestatus.State{}
+//  4. a rollout that a person must decide about: it comes before the modules that make it halt
+func troubled(
+	kymas []modulestatus.KymaLine, modules []modulestatus.Module, underway []rollouts.Rollout, now time.Time,
+) attentionList {
+	all, worst := undecided(underway), map[string]modulestatus.State{}
 	for i := range modules {
 		m := &modules[i]
 		if !bad(m.State) && !late(m, now) {
 			continue
 		}
 		worst[m.Kyma] = modulestatus.Worse(cmp.Or(worst[m.Kyma], modulestatus.Ready), m.State)
-		one := attention{"Module", m.Kyma, m.Name, m.State, m.Installation.Reason, m.Installation.Message}
+		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State}
+		one.Reason, one.Message = m.Installation.Reason, m.Installation.Message
 		if one.Message == "" || modulestatus.Worse(m.Module.State, modulestatus.Warning) == m.Module.State && !m.Installation.Warning &&
 			m.Installation.State == modulestatus.Installed {
 			one.Reason, one.Message = m.Module.Reason, m.Module.Message
@@ -128,12 +136,40 @@ func troubled(kymas []modulestatus.KymaLine, modules []modulestatus.Module, now 
 		if of := worst[key]; !bad(k.State) || of != "" && modulestatus.Worse(of, k.State) == of {
 			continue
 		}
-		all = append(all, attention{"Kyma", key, k.Name, k.State, k.Reason, k.Message})
+		all = append(all, attention{Kind: "Kyma", Kyma: key, Name: k.Name, State: k.State, Reason: k.Reason, Message: k.Message})
 	}
 	slices.SortFunc(all, func(a, b attention) int {
 		return cmp.Or(worstFirst(a.State, b.State), cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return attentionList{Items: all[:min(len(all), mostAttention)], Total: len(all)}
+}
+
+// undecided returns the rollouts that wait for a person. One that a person has paused does not: that was decided.
+func undecided(underway []rollouts.Rollout) []attention {
+	all := []attention{}
+	for i := range underway {
+		r := &underway[i]
+		one := attention{Kind: "Rollout", Namespace: r.Namespace, Name: r.Name, State: modulestatus.Ready}
+		if r.Problem != "" {
+			one.State, one.Reason, one.Message = modulestatus.Error, v1beta2.ReasonSpecInvalid, r.Problem
+		}
+		for c := range r.Channels {
+			state := modulestatus.Ready
+			switch r.Channels[c].WaitsFor {
+			case rollouts.ForDecision:
+				state = modulestatus.Error
+			case rollouts.ForApproval, rollouts.ForEmptyWave:
+				state = modulestatus.Warning
+			}
+			if modulestatus.Worse(one.State, state) != one.State {
+				one.State, one.Reason, one.Message = state, string(r.Channels[c].Phase), r.Channels[c].Message
+			}
+		}
+		if one.State != modulestatus.Ready {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // late reports whether a module is in progress and is unlikely to finish by itself.

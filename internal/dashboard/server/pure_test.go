@@ -142,7 +142,7 @@ func TestTroubled(t *testing.T) {
 		"twenty are shown, and all of them counted":                       {nil, many, nil, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
-			is := troubled(c.kymas, c.modules, now)
+			is := troubled(c.kymas, c.modules, nil, now)
 			var names []string
 			for _, one := range is.Items {
 				names = append(names, one.Name)

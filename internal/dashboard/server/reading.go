@@ -80,6 +80,8 @@ func fill(into client.ObjectList, objects []client.Object) error {
 		return fillOf(&list.Items, objects)
 	case *v1beta2.ModuleReleaseMetaList:
 		return fillOf(&list.Items, objects)
+	case *v1beta2.ModuleRolloutList:
+		return fillOf(&list.Items, objects)
 	case *corev1.SecretList:
 		return fillOf(&list.Items, objects)
 	case *unstructured.UnstructuredList:

@@ -15,5 +15,8 @@ func (s *Server) routeReads() {
 	s.handle("GET /api/v1/catalog/{name}/resource", s.offeredResource)
 	s.handle("GET /api/v1/events", s.eventsOf)
 	s.handle("GET /api/v1/releases", s.releases)
+	s.handle("GET /api/v1/rollouts", s.rollouts)
+	s.handle("GET /api/v1/rollouts/{ns}/{name}", s.rollout)
+	s.handle("GET /api/v1/fleet", s.versionMatrix)
 	s.handle("GET /api/v1/settings", s.settings)
 }

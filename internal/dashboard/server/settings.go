@@ -45,9 +45,11 @@ var checked = []struct{ what, verb, group, resource, namespace string }{
 	{"Manifests of all namespaces", "list", ownGroup, "manifests", ""},
 	{"module templates", "list", ownGroup, "moduletemplates", ""},
 	{"releases", "list", ownGroup, "modulereleasemetas", ""},
+	{"rollouts", "list", ownGroup, "modulerollouts", ""},
 	{"add, upgrade and remove modules (Kymas of " + v1beta2.DefaultNamespace + ")", "patch", ownGroup, "kymas", v1beta2.DefaultNamespace},
 	{"delete Kymas of " + v1beta2.DefaultNamespace, "delete", ownGroup, "kymas", v1beta2.DefaultNamespace},
 	{"promote releases of " + v1beta2.DefaultNamespace, "patch", ownGroup, "modulereleasemetas", v1beta2.DefaultNamespace},
+	{"decide about rollouts of " + v1beta2.DefaultNamespace, "patch", ownGroup, "modulerollouts", v1beta2.DefaultNamespace},
 	{"access Secrets (what lies in runtimes)", "list", "", "secrets", v1beta2.DefaultNamespace},
 	{"records of direct installations", "list", "", "secrets", modulestatus.DirectNamespace},
 	{"install without the lifecycle manager", "create", "", "secrets", modulestatus.DirectNamespace},
@@ -92,6 +94,7 @@ func definitions(ctx context.Context, u *User) map[string][]string {
 		all := map[string][]string{}
 		for kind, plural := range map[string]string{
 			"Kyma": "kymas", "Manifest": "manifests", "ModuleTemplate": "moduletemplates", "ModuleReleaseMeta": "modulereleasemetas",
+			kindRollout: "modulerollouts",
 		} {
 			all[kind] = []string{}
 			var d apiextensionsv1.CustomResourceDefinition

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type snapshot struct {
 	kymas   []modulestatus.KymaLine
 	modules []modulestatus.Module
 	offers  []modulestatus.Offer
+	// rollouts are read beside all this, since pages must not depend on them.
+	rollouts rolloutsSeen
 
 	kymaText, moduleText []string
 	manifests            map[modulestatus.Key][]int
@@ -37,6 +40,8 @@ type snapshot struct {
 
 	mutex  sync.Mutex
 	orders map[string][]int
+	// fleet is computed when it is first needed.
+	fleet func() []modulestatus.FleetModule
 }
 
 // snapshot returns what a user may see, as of the last beat. It is computed once for all users with the same permissions.
@@ -64,6 +69,12 @@ func (s *Server) snapshot(ctx context.Context, u *User) (*snapshot, error) {
 	made := newSeen(narrowed(in, partial))
 	made.unread = append(unreadOf(&made.in, partial), s.watches.stale(read.scopes)...)
 	made.beat, made.scopes = beat, read.scopes
+	rollouts, scopes := s.watches.readRollouts(ctx, u)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	made.rollouts = rollouts
+	maps.Copy(made.scopes, scopes)
 	s.pulse.cost(time.Since(began))
 	s.keep(made)
 	return made, nil
@@ -105,6 +116,7 @@ func newSeen(in modulestatus.Inputs) *snapshot {
 		in: in, kymas: picture.Kymas, modules: picture.Modules, offers: picture.Offers,
 		manifests: map[modulestatus.Key][]int{}, kymaAt: map[modulestatus.Key]int{}, orders: map[string][]int{},
 	}
+	s.fleet = sync.OnceValue(func() []modulestatus.FleetModule { return modulestatus.VersionMatrix(s.modules, s.offers) })
 	for i := range s.kymas {
 		s.kymaText = append(s.kymaText, textOfKyma(&s.kymas[i]))
 	}

@@ -7,6 +7,7 @@ import {
   CircleUser,
   Cog,
   Gauge,
+  Grid3x3,
   Layers,
   ListChecks,
   LogOut,
@@ -17,6 +18,7 @@ import {
   Store,
   Sun,
   SunMoon,
+  Waves,
 } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
@@ -36,6 +38,7 @@ const groups = [
       ['/', 'Overview', Gauge],
       ['/kymas', 'Kymas', Layers],
       ['/modules', 'Modules', Boxes],
+      ['/fleet', 'Fleet', Grid3x3],
     ],
   },
   {
@@ -51,6 +54,7 @@ const groups = [
     links: [
       ['/operations', 'Operations', ListChecks],
       ['/releases', 'Releases', Rocket],
+      ['/rollouts', 'Rollouts', Waves],
       ['/sources', 'Sources', Rss],
       ['/settings', 'Settings', Cog],
     ],

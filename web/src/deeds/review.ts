@@ -123,6 +123,8 @@ function viaKyma(kind: Deed['kind']): string {
       return 'the lifecycle manager deletes what it installed.'
     case 'channel':
     case 'upgrade':
+    case 'back':
+    case 'retry':
       return 'the lifecycle manager does the work.'
     default:
       return 'the lifecycle manager does the work, and looks after it from then on.'

@@ -22,7 +22,7 @@ const columns: Column[] = [
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<KymaLine>>(listQuery('/kymas', state, ['state', 'channel']), true)
+  const answer = useLive<List<KymaLine>>(listQuery('/kymas', state, ['state', 'channel', 'namespace', 'module', 'version']), true)
   return (
     <>
       <Header title="Kymas" lead="A Kyma says which modules a cluster has, and which channel their versions come from." />
@@ -30,10 +30,29 @@ export function Page() {
         <Search state={state} label="Search Kymas" />
         <Filter state={state} name="state" label="State" options={stateOptions} />
       </div>
+      <Having state={state} />
       <Loaded answer={answer} rows={8}>
         {(list) => <Body list={list} state={state} />}
       </Loaded>
     </>
+  )
+}
+
+/** Having says which module and version the Kymas of the list have, where the address asks for that. */
+function Having({ state }: { state: ListState }) {
+  const module = state.parameters.get('module')
+  const version = state.parameters.get('version')
+  if (!module) return null
+  const what = version === 'none' ? `${module} not installed yet` : version ? `${module} ${version}` : module
+  return (
+    <p className="row flat">
+      <span>
+        Only Kymas with <strong className="mono">{what}</strong>
+      </span>
+      <Button size="compact-sm" variant="light" onClick={state.clear}>
+        Show all
+      </Button>
+    </p>
   )
 }
 

@@ -13,9 +13,10 @@ import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge,
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { Badges, Signature, suspendedMeans } from '../parts/modules'
+import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
 import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
+import { HistoryTab, Waits } from './ModuleHistory'
 import { VersionsTab } from './ModuleVersions'
 
 /** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
@@ -73,12 +74,14 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <Reasons why={why} />
         </section>
       )}
+      <Waits data={data} />
       <Facts data={data} />
       <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false} keepMountedMode="display-none">
         <Tabs.List aria-label="About this module">
           <Tabs.Tab value="parts">Resources</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          {data.module.kyma && <Tabs.Tab value="history">History</Tabs.Tab>}
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="parts" pt="md">
@@ -90,6 +93,9 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="versions" pt="md">
           <VersionsTab data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history" pt="md">
+          <HistoryTab data={data} />
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="md">
           <Events events={data.events} />
@@ -242,7 +248,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
 
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
   return (
-    <Action allowed={allowed && !m.suspended} why={m.suspended ? suspendedMeans : undefined} onClick={onClick}>
+    <Action
+      allowed={allowed && !m.suspended && !m.offered}
+      why={m.suspended ? suspendedMeans : m.offered ? offeredMeans : undefined}
+      onClick={onClick}
+    >
       Upgrade to {m.version.available}
     </Action>
   )

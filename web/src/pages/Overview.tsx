@@ -1,7 +1,7 @@
 // Page 1: what needs attention, then the state of everything.
 import { ArrowUpCircle, CheckCircle2, Hourglass, PackagePlus } from 'lucide-react'
 import type { Attention, Overview as OverviewBody, State } from '../api'
-import { query } from '../live/http'
+import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { moduleLink } from '../deeds/Progress'
 import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, OperationBadge, StateBadge, To, Unseen } from '../parts/basics'
@@ -143,7 +143,7 @@ function Needs({ data }: { data: OverviewBody }) {
       </div>
       <ul className="attention" aria-live="polite">
         {items.map((item) => (
-          <Need key={`${item.kind}/${item.kyma}/${item.name}`} item={item} />
+          <Need key={`${item.kind}/${item.namespace}/${item.kyma}/${item.name}`} item={item} />
         ))}
       </ul>
       {total > items.length && (
@@ -159,8 +159,19 @@ function Needs({ data }: { data: OverviewBody }) {
   )
 }
 
+/** needOf says where an entry of the list leads, and what it is. */
+function needOf(item: Attention): { to: string; what: string } {
+  switch (item.kind) {
+    case 'Kyma':
+      return { to: '/kymas/' + (item.kyma || item.name), what: 'Kyma' }
+    case 'Rollout':
+      return { to: '/rollouts' + at(item.namespace ?? '', item.name), what: 'Rollout' }
+  }
+  return { to: moduleLink(item.kyma, item.name), what: item.kyma ? 'in ' + item.kyma : 'installed directly' }
+}
+
 function Need({ item }: { item: Attention }) {
-  const to = item.kind === 'Kyma' ? '/kymas/' + (item.kyma || item.name) : moduleLink(item.kyma, item.name)
+  const { to, what } = needOf(item)
   return (
     <li className={`tone-${stateWord(item.state).tone}`}>
       <Avatar name={item.name} />
@@ -169,7 +180,7 @@ function Need({ item }: { item: Attention }) {
           <To to={to}>
             <strong>{item.name}</strong>
           </To>
-          <span className="dim small">{item.kind === 'Kyma' ? 'Kyma' : item.kyma ? 'in ' + item.kyma : 'installed directly'}</span>
+          <span className="dim small">{what}</span>
         </div>
         <p>{sentence(item.message) || item.reason || stateWord(item.state).means}</p>
       </div>

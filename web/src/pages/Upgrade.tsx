@@ -30,6 +30,7 @@ export function upgradeOf(modules: Module[]): Deed {
 /** byItself returns why an upgrade happens automatically, or "" when it must be requested. */
 export function byItself(m: Module): string {
   if (m.maintenance) return 'waits for the maintenance window'
+  if (m.offered && !m.suspended) return 'comes by itself, with its rollout'
   if (m.type === 'managed' && m.managed && m.channel && !m.suspended) return 'comes by itself, from channel ' + m.channel
   return ''
 }

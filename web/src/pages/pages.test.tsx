@@ -20,6 +20,9 @@ const routes = [
   '/upgrade',
   '/sources',
   '/releases',
+  '/rollouts',
+  '/rollouts/kcp-system/greeter',
+  '/fleet',
   '/operations',
   '/operations/run',
   '/settings',
@@ -37,7 +40,7 @@ describe('every page', () => {
     show(route, 'forbidden')
     expect((await screen.findAllByText('You may not see this')).length).toBeGreaterThan(0)
   })
-  it.each(['/', '/kymas', '/modules', '/catalog', '/upgrade', '/sources', '/releases', '/operations'])(
+  it.each(['/', '/kymas', '/modules', '/catalog', '/upgrade', '/sources', '/releases', '/rollouts', '/fleet', '/operations'])(
     '%s explains that there is nothing',
     async (route) => {
       show(route, 'empty')
@@ -46,13 +49,13 @@ describe('every page', () => {
       ).toBeTruthy()
     },
   )
-  const lists = ['/', '/kymas', '/modules', '/releases', '/catalog', '/upgrade', '/sources']
+  const lists = ['/', '/kymas', '/modules', '/fleet', '/releases', '/rollouts', '/catalog', '/upgrade', '/sources']
   it.each(lists)('%s never takes what could not be read for nothing', async (route) => {
     show(route, 'blind')
     expect(await screen.findByText('Not everything could be read, so something may be missing here')).toBeTruthy()
     expect(screen.getByText('Nothing that you may see')).toBeTruthy()
     const claims =
-      /^(No modules yet|There is no Kyma|No releases yet|No sources yet|The catalog is empty|None|0 Kymas|0 modules|Everything is )/
+      /^(No (modules|releases|rollouts|sources) yet|There is no Kyma|The catalog is empty|None|0 Kymas|0 modules|Everything is )/
     expect(screen.queryByText(claims)).toBeNull()
   })
   it('adding does not say that there is no Kyma to who may not look', async () => {

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { ArrowRight } from 'lucide-react'
 import { useSyncExternalStore, useState } from 'react'
 import type { Event, KymaCondition, Node, Version, Why } from '../api'
-import { ago, count, refText, sentence, severity, stateWord } from '../words'
+import { ago, count, refText, sentence, severity, stateWord, type Tone } from '../words'
 import { Empty, Notice, StateBadge, Tag } from './basics'
 import { Table } from './list'
 
@@ -182,13 +182,15 @@ export function Events({ events }: { events: Event[] | null }) {
   )
 }
 
+const toneOf = (_: string, status: string): Tone => (status === 'True' ? 'ok' : status === 'False' ? 'bad' : 'idle')
+
 /** Conditions are the checks that a Kyma makes of itself. */
-export function Conditions({ conditions }: { conditions: KymaCondition[] }) {
+export function Conditions({ conditions, tone = toneOf }: { conditions: KymaCondition[]; tone?: (type: string, status: string) => Tone }) {
   if (conditions.length === 0) return <p className="dim">The lifecycle manager has not looked at it yet.</p>
   return (
     <ul className="chain">
       {conditions.map((c) => (
-        <li key={c.type} className={`tone-${c.status === 'True' ? 'ok' : c.status === 'False' ? 'bad' : 'idle'}`}>
+        <li key={c.type} className={`tone-${tone(c.type, c.status)}`}>
           <div className="row">
             <strong>{c.type}</strong>
             <span className="dim small">{c.status === 'True' ? 'yes' : c.status === 'False' ? 'no' : 'unknown'}</span>

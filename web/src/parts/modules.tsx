@@ -8,6 +8,9 @@ import { Table, type Column, type ListState } from './list'
 /** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
 export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'
 
+/** offeredMeans says why a newer version does not come at once. */
+export const offeredMeans = 'A rollout decides when this Kyma gets that version. What is installed runs on until then.'
+
 /** Badges are what is special about a module. */
 export function Badges({ module: m }: { module: Module }) {
   return (
@@ -26,6 +29,7 @@ export function Badges({ module: m }: { module: Module }) {
       {m.maintenance && (
         <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
       )}
+      {m.offered && <Tag means={offeredMeans}>{m.offered} waits for its rollout</Tag>}
       {m.suspended && (
         <Tag tone="warn" means={suspendedMeans}>
           Suspended
