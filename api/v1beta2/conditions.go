@@ -166,6 +166,14 @@ const (
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )
 
+// Reasons of a revision that was gone back from, beside ReasonProgressDeadlineExceeded.
+const (
+	// ReasonRequested: a person asked for an earlier version.
+	ReasonRequested = "Requested"
+	// ReasonRollout: the ModuleRollout of the module took the version back.
+	ReasonRollout = "Rollout"
+)
+
 // Reasons that a Manifest gives. docs/spec/manifest.md has the remedy for each.
 const (
 	// ReasonPending: the Manifest was not looked at yet.

@@ -231,8 +231,9 @@ type ManifestStatus struct {
 	// +optional
 	InstalledVersion string `json:"installedVersion,omitempty"`
 
-	// Revisions are the last three things that the Manifest was asked to install, newest last, and the last one that failed.
-	// +kubebuilder:validation:MaxItems=4
+	// Revisions are the last three things that the Manifest was asked to install, newest last, and before them the last one that succeeded and
+	// the last one that failed.
+	// +kubebuilder:validation:MaxItems=5
 	// +listType=map
 	// +listMapKey=number
 	// +optional

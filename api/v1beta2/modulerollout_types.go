@@ -136,7 +136,7 @@ type RolloutDecision struct {
 	// +optional
 	Wave string `json:"wave,omitempty"`
 
-	// At is when the person decided: resume forgives what failed until then.
+	// At is when the person decided: resume forgives what failed until then, and does not count without it.
 	// +optional
 	At metav1.Time `json:"at,omitzero"`
 
@@ -218,6 +218,10 @@ type RolloutChannel struct {
 	// To is the target: the version that the channel names.
 	To RolloutVersion `json:"to"`
 
+	// Since is when the target began. A decision that is older than that does not count for it.
+	// +optional
+	Since metav1.Time `json:"since,omitzero"`
+
 	// Wave that is under way, the name of a wave or "others"; empty once completed.
 	// +optional
 	Wave string `json:"wave,omitempty"`
@@ -228,6 +232,10 @@ type RolloutChannel struct {
 	// Message says what the rollout waits for, or why it halted.
 	// +optional
 	Message string `json:"message,omitempty"`
+
+	// Cause says why the rollout halted, as it was then; it stays until a person decides.
+	// +optional
+	Cause string `json:"cause,omitempty"`
 
 	// Open admits every Kyma of the current wave: it has no maxConcurrent.
 	// +optional
@@ -303,6 +311,9 @@ type RolloutWaveStatus struct {
 	// Failed count against maxFailed.
 	// +optional
 	Failed int32 `json:"failed,omitempty"`
+	// Forgiven failed before the last resume, and are not ready since. They do not count against maxFailed.
+	// +optional
+	Forgiven int32 `json:"forgiven,omitempty"`
 	// BrokenBefore were not ready before they began, and are not ready now. They do not count against maxFailed.
 	// +optional
 	BrokenBefore int32 `json:"brokenBefore,omitempty"`

@@ -69,6 +69,10 @@ const (
 	// AnnotationRollout on a ModuleReleaseMeta says that the ModuleRollout of its name decides who gets what its channels name: its value is
 	// the UID of that ModuleRollout. While that one is not known, no Kyma gets another version.
 	AnnotationRollout = OperatorPrefix + "rollout"
+	// AnnotationRollback on a Manifest says why its spec asks for something earlier than before, and is written together with that spec:
+	// ReasonProgressDeadlineExceeded when the module went back by itself, ReasonRequested when a person asked, ReasonRollout when a ModuleRollout
+	// did. Absent means ReasonRequested.
+	AnnotationRollback = OperatorPrefix + "rollback"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

@@ -975,6 +975,7 @@ func (in *RolloutChannel) DeepCopyInto(out *RolloutChannel) {
 	*out = *in
 	out.From = in.From
 	out.To = in.To
+	in.Since.DeepCopyInto(&out.Since)
 	if in.Underway != nil {
 		in, out := &in.Underway, &out.Underway
 		*out = make([]string, len(*in))

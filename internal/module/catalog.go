@@ -126,6 +126,7 @@ func runtimeObject(kind string, meta *metav1.ObjectMeta, spec any) *unstructured
 	object.SetLabels(labels)
 	annotations := maps.Clone(meta.Annotations)
 	delete(annotations, lastApplied)
+	delete(annotations, v1beta2.AnnotationRollout) // the rollout is the hub's
 	if len(annotations) > 0 {
 		object.SetAnnotations(annotations)
 	}

@@ -183,7 +183,7 @@ func TestCatalogEntriesAreReadyForTheRuntime(t *testing.T) {
 		template.ObjectMeta = metav1.ObjectMeta{
 			Name: template.Name, Namespace: namespace, UID: "u", ResourceVersion: "7", Generation: 3, Finalizers: []string{"a/b"},
 			Labels:          map[string]string{"team": "x", v1beta2.LabelManagedBy: "somebody"},
-			Annotations:     map[string]string{lastApplied: "{}", "doc": "text"},
+			Annotations:     map[string]string{lastApplied: "{}", v1beta2.AnnotationRollout: "uid", "doc": "text"},
 			OwnerReferences: []metav1.OwnerReference{{Name: "o"}},
 		}
 		template.Spec.Descriptor = runtime.RawExtension{Raw: []byte(`{"a":1}`)}

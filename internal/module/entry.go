@@ -16,7 +16,7 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 		return nil
 	}
 	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(cmp.Or(told.message, v.Doubt))}
-	entry.Maintenance = !v.WakeAt.IsZero()
+	entry.Maintenance, entry.Offered = !v.WakeAt.IsZero(), v.Offered
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {
 		// Not written, so not installed: a later version is compared with the one that the status names.

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -39,7 +40,7 @@ type life struct {
 func (l *life) someone() {
 	l.w = carryOut(l.w, Plan{})
 	name := l.one(letters...)
-	switch l.IntN(7) {
+	switch l.IntN(8) {
 	case 0:
 		l.w.Kyma.Spec.Channel = l.one("regular", "fast", "none")
 	case 1:
@@ -49,6 +50,9 @@ func (l *life) someone() {
 		return
 	case 3:
 		l.kubectl()
+		return
+	case 4:
+		l.rolled(name)
 		return
 	default:
 		modules := &l.w.Kyma.Spec.Modules
@@ -77,6 +81,18 @@ func (l *life) released(name string) {
 	default:
 		release.Spec.Channels[l.IntN(len(release.Spec.Channels))].Version = l.version()
 	}
+}
+
+// rolled changes how far the rollouts of a release are, takes its mark away, or makes its rollout unknown.
+func (l *life) rolled(name string) {
+	release := l.w.Releases[name]
+	l.w.Rollouts = maps.Clone(l.w.Rollouts)
+	delete(l.w.Rollouts, name)
+	if release == nil {
+		return
+	}
+	release.Annotations = nil
+	l.rollsOut(&l.w, release)
 }
 
 // kubectl deletes a Manifest, or makes an edit that must be reverted.
@@ -127,6 +143,8 @@ func (l *life) pass(interrupted bool) Plan {
 	plan := MakePlan(l.w, verdicts)
 	l.nothingDeletedByRefusal(verdicts, plan)
 	l.nothingLowered(plan)
+	neverEarly(l.t, l.w, verdicts)
+	neverDown(l.t, verdicts, plan)
 	after := carryOut(l.w, plan)
 	if !interrupted {
 		after.Kyma.Status = Rollup(l.w, verdicts, nil)

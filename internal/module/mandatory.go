@@ -33,6 +33,7 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), 1)
 	})
 	r.oneNameEach(verdicts)
+	r.slots(verdicts)
 	r.succession(verdicts)
 	return verdicts
 }
@@ -52,7 +53,7 @@ func (r *resolver) mandatory(name string) Verdict {
 	case release == nil || release.DeletionTimestamp != nil:
 		v.is(Removed, ruleDisabled, ruleDisabled.message())
 	default:
-		found, refused := findMandatory(r.Snapshot, release)
+		found, refused := r.chooseMandatory(&v, release)
 		r.enabled(&v, found, refused)
 	}
 	return v
@@ -60,6 +61,18 @@ func (r *resolver) mandatory(name string) Verdict {
 
 // findMandatory implements rules 5, 7 and 8 of Resolve. The template need not be marked as mandatory.
 func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
+	found, refused := decreedBy(release)
+	if refused != nil {
+		return found, refused
+	}
+	if found.Template, refused = templateAt(w, release.Name, found.Version); refused != nil {
+		return target{Component: found.Component}, refused
+	}
+	return found, nil
+}
+
+// decreedBy implements rule 5, and returns the version that a release names for every Kyma.
+func decreedBy(release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
 	if _, refused := componentNamed(release); refused != nil {
 		return target{}, refused
 	}
@@ -67,11 +80,6 @@ func findMandatory(w Snapshot, release *v1beta2.ModuleReleaseMeta) (target, *ref
 	if release.Spec.Mandatory != nil {
 		found.Version = release.Spec.Mandatory.Version
 	}
-	template, refused := templateAt(w, release.Name, found.Version)
-	if refused != nil {
-		return target{Component: found.Component}, refused
-	}
-	found.Template = template
 	return found, nil
 }
 

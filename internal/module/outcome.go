@@ -30,13 +30,14 @@ func judge(w Snapshot, v *Verdict, result Result) outcome {
 	switch v.Kind {
 	case Run:
 		return judgeRun(w, v, manifest)
-	case Keep:
-		return judgeKeep(v, manifest)
 	case Removed:
 		return judgeRemoved(v, manifest)
-	case Waiting:
-		if !v.WakeAt.IsZero() {
+	case Waiting, Keep:
+		if v.State == "" {
 			return judgeHeld(w, v, manifest)
+		}
+		if v.Kind == Keep {
+			return judgeKeep(v, manifest)
 		}
 	case Refused, Unmanaged:
 	}
@@ -167,10 +168,13 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 	return both
 }
 
-// judgeHeld returns the outcome for the installed version while the upgrade waits for its window; the message mentions the wait.
+// judgeHeld returns the outcome for the installed version while another one waits for its window or its rollout; the message mentions the
+// wait. Where nothing is installed that is all there is to tell.
 func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	have := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	switch {
+	case v.Template == nil && manifest == nil && v.Offered != "":
+		return outcome{state: v1beta2.StateProcessing, reason: v.Reason, cause: v.Reason, message: v.Message}
 	case v.Template != nil:
 		have = judgeRun(w, v, manifest)
 	case manifest != nil && observed(manifest) && manifest.Spec.Version == v.Version:

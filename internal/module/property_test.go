@@ -35,7 +35,7 @@ func inEveryWorld(t *testing.T, check func(t *testing.T, w Snapshot)) {
 
 // spelled returns the mutable parts of the Snapshot as JSON.
 func spelled(w Snapshot) string {
-	raw, err := json.Marshal([]any{w.Kyma, w.Manifests, w.Releases, w.Templates})
+	raw, err := json.Marshal([]any{w.Kyma, w.Manifests, w.Releases, w.Templates, w.Rollouts})
 	must(err)
 	return string(raw)
 }
@@ -88,7 +88,10 @@ func TestProperty_AVerdictKeepsItsKindsWord(t *testing.T) {
 				t.Errorf("%s: runs nothing: %+v", v.Module, v)
 			case v.WakeAt.IsZero() != (v.Reason != v1beta2.ReasonWaitingForMaintenanceWindow) || v.WakeAt.After(noon.Time) == v.WakeAt.IsZero():
 				t.Errorf("%s: %s is woken at %s", v.Module, v.Reason, v.WakeAt)
-			case v.Kind != Run && (v.State == "" && v.WakeAt.IsZero() || v.Reason == "" || v.Message == ""):
+			case (v.Offered != "") != (v.Reason == v1beta2.ReasonWaitingForRollout) || v.Offered != "" && v.Kind != Waiting:
+				t.Errorf("%s: %s, %s, and %q is offered", v.Module, v.Kind, v.Reason, v.Offered)
+			case v.Kind != Run && (v.State == "" && v.WakeAt.IsZero() && v.Offered == "" && v.Reason != v1beta2.ReasonRolloutAborted ||
+				v.Reason == "" || v.Message == ""):
 				t.Errorf("%s: %s without state, reason or message", v.Module, v.Kind)
 			case v.Kind == Keep && v.Manifest == nil && v.Template == nil, v.Kind == Refused && v.Template != nil:
 				t.Errorf("%s: %s, Manifest %v, template %v", v.Module, v.Kind, v.Manifest, v.Template)
@@ -212,7 +215,8 @@ func TestReadyNeverLies(t *testing.T) {
 				continue
 			}
 			m := v.Manifest
-			if v.Kind != Run && !entry.Maintenance || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
+			kept := entry.Maintenance || entry.Offered != "" || v.Reason == v1beta2.ReasonRolloutAborted
+			if v.Kind != Run && !kept || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
 				m.DeletionTimestamp != nil || m.Spec.Version != v.Version {
 				t.Errorf("%s is told to be Ready: %+v", entry.Name, v)
 			}

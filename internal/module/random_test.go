@@ -25,15 +25,16 @@ var letters = []string{"alpha", "beta", "gamma", "delta"}
 // snapshot returns a random Snapshot of up to four modules.
 func (d dice) snapshot() Snapshot {
 	kyma := newKyma()
+	kyma.UID = kymaUID
 	kyma.Spec.Channel = d.one("regular", "regular", "regular", "fast", "none", "")
 	if d.rarely(3) {
-		kyma.Labels = map[string]string{v1beta2.LabelBeta: "true"}
+		kyma.Labels = map[string]string{v1beta2.LabelBeta: "true", "ring": "canary"}
 	}
 	if d.rarely(12) {
 		kyma.DeletionTimestamp = noon.DeepCopy()
 	}
 	w := Snapshot{Kyma: kyma, Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
-		Components: map[ComponentKey]Component{}, Now: noon, Windows: d.windows()}
+		Components: map[ComponentKey]Component{}, Rollouts: map[string]*v1beta2.ModuleRollout{}, Now: noon, Windows: d.windows()}
 	kyma.Spec.SkipMaintenanceWindows = d.rarely(6)
 	for _, name := range letters {
 		d.release(&w, name)
@@ -104,6 +105,7 @@ func (d dice) release(w *Snapshot, name string) {
 		w.Restricted = []string{name}
 	}
 	w.Releases[name] = release
+	d.rollsOut(w, release)
 	for _, version := range []string{"1.0.0", "1.0.0-rc", "1.2.0", "2.0.0", "10.0.0"} {
 		if d.rarely(8) {
 			continue
@@ -183,4 +185,46 @@ func (d dice) edit(m *v1beta2.Manifest) {
 	case 6:
 		m.Spec.Install.Source.Raw = []byte(`{"type":"oci-ref"}`)
 	}
+}
+
+// rollsOut may mark a release and add its rollout, which may be missing or another one than the mark names.
+func (d dice) rollsOut(w *Snapshot, release *v1beta2.ModuleReleaseMeta) {
+	if d.rarely(2) {
+		return
+	}
+	release.Annotations = map[string]string{v1beta2.AnnotationRollout: rolloutUID}
+	var channels []v1beta2.RolloutChannel
+	for _, channel := range release.Spec.Channels {
+		channels = append(channels, d.rolloutChannel(channel.Channel, d.version(), d.one(channel.Version, channel.Version, d.version())))
+	}
+	if release.Spec.Mandatory != nil {
+		channels = append(channels, d.rolloutChannel("", d.version(), release.Spec.Mandatory.Version))
+	}
+	its := newRollout(release.Name, channels...)
+	if d.rarely(10) {
+		its.UID = "another"
+	}
+	if !d.rarely(10) {
+		w.Rollouts[release.Name] = its
+	}
+}
+
+// rolloutChannel returns a rollout in any state.
+func (d dice) rolloutChannel(name, from, to string) v1beta2.RolloutChannel {
+	channel := rolloutOf(name, from, to)
+	channel.Phase = v1beta2.RolloutPhase(d.one("Progressing", "Progressing", "Progressing", "Waiting", "Halted", "RollingBack", "RolledBack",
+		"Aborted", "Completed"))
+	if channel.Wave = d.one("canary", "rest"); channel.Wave == "rest" {
+		channel.Waves[1].Since = noon
+	}
+	if channel.Open = d.rarely(3); channel.Phase == v1beta2.RolloutCompleted {
+		channel.Wave = ""
+	}
+	if d.rarely(3) {
+		underway(&channel)
+	}
+	if d.rarely(6) {
+		channel.From.Version = ""
+	}
+	return channel
 }

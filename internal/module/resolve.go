@@ -23,6 +23,8 @@ import (
 //  4. The release is for a mandatory module: refused.
 //  5. The release has no ocmComponentName: refused.
 //  6. No version is pinned and the channel offers none: refused.
+//     6a. The channel's version has a rollout that does not let this Kyma have it yet: the version before counts in the rules below, where
+//     what runs is lower, and what runs is kept otherwise; Waiting. So it is, too, when the version before cannot be installed.
 //  7. There is no ModuleTemplate "<module>-<version>": refused.
 //  8. The template names another module or version: refused.
 //  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and an installed module is Removed.
@@ -30,15 +32,16 @@ import (
 //  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and an installed module is Removed; the
 //     operator's list and the release contradict each other: refused.
 //  12. The previous installation is being deleted or becomes unmanaged: Waiting until it is gone.
-//  13. The version is lower than the installed one: refused.
+//  13. The version is lower than the installed one: refused; if the rollout of the installed one was aborted, that one is kept.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
 //  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one opens; no policy defines
 //     one: refused.
 //  16. Another Manifest has the name: Waiting while it is being deleted, else refused.
+//     16a. The Kyma's wave has begun, and as many as may upgrade at a time are before it: Waiting.
 //  17. Run.
 //
-// A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 7, 8, 12 to 14, 16 and 17
-// decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
+// A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 6a, 7, 8, 12 to 14, 16, 16a
+// and 17 decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
 //
 // A refusal is Keep where a version is installed: that version stays and, as far as it can be resolved, is still enforced. Otherwise the
 // refusal is Refused.
@@ -136,7 +139,7 @@ func (r *resolver) module(name string) Verdict {
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
-		found, refused := find(r.Snapshot, moduleRequestOf(r.Snapshot.Kyma, spec))
+		found, refused := r.choose(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
 		r.enabled(&v, found, refused)
 	}
 	return v
@@ -152,7 +155,13 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	}
 	if terminating(v.Manifest) || leaving(v.Manifest) {
 		v.is(Waiting, ruleReinstall, ruleReinstall.message())
-		r.update(v, found)
+		if !found.admission.full() {
+			r.update(v, found)
+		}
+		return
+	}
+	if found.admission.closed() && found.Version == "" {
+		r.wait(v, "")
 		return
 	}
 	have, doubt := r.installedState(v, found)
@@ -164,6 +173,9 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 		}
 	}
 	if moduleversion.IsDowngrade(have.Version, found.Version) {
+		if r.aborted(v, found) {
+			return
+		}
 		r.refused(v, refuse(ruleDowngrade, "from", display(have.Channel, have.Version),
 			"to", display(found.Channel, found.Version), "installed", have.Version))
 		return
@@ -176,8 +188,12 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 }
 
 // unread implements rule 14: it waits for a component that is being read, refuses one that cannot be read, and reports whether it did
-// either.
+// either. A module that has to wait for its rollout anyway does not report that its component is being read.
 func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) bool {
+	if component.Pending && r.held(v).full() {
+		r.wait(v, "")
+		return true
+	}
 	if component.Pending {
 		v.is(Waiting, ruleComponentPending, ruleComponentPending.message("component", key.Name, "version", key.Version))
 		return true
@@ -200,6 +216,8 @@ func display(channel, version string) string { return cmp.Or(channel, "version "
 // refused turns a refusal into a Keep where something is installed, and ensures that it stays as it is.
 func (r *resolver) refused(v *Verdict, because *refusal) {
 	switch {
+	case r.held(v).closed() && because.rule != ruleNotSelected:
+		r.wait(v, because.message)
 	case rules[because.rule].Reason == v1beta2.ReasonNotAllowed, because.rule == ruleNotSelected:
 		v.disallow(because)
 	case leaving(v.Manifest) || terminating(v.Manifest):
@@ -248,7 +266,7 @@ func (r *resolver) rollOn(v *Verdict) {
 		asked.Version = v.Version
 	}
 	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
-	if found, refused := find(r.Snapshot, asked); refused == nil {
+	if found, refused := r.choose(v, asked); refused == nil && !found.admission.full() {
 		r.update(v, found)
 	}
 }
@@ -256,7 +274,7 @@ func (r *resolver) rollOn(v *Verdict) {
 // update gives a Manifest that is being deleted the content of the target, unless the target is lower or cannot be read, or the Manifest is
 // becoming unmanaged.
 func (r *resolver) update(v *Verdict, found target) {
-	if leaving(v.Manifest) || moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) ||
+	if found.Version == "" || leaving(v.Manifest) || moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) ||
 		moduleversion.IsDowngrade(v.Version, found.Version) {
 		return
 	}
@@ -315,8 +333,8 @@ func (r *resolver) oneNameEach(verdicts []Verdict) {
 		v.Template, v.Source, v.LocalizedImages, v.Extras = nil, nil, nil, Extras{}
 		v.stands(installedOf(r.entry(v), nil))
 		switch {
-		case v.Kind == Waiting: // for a window; it does nothing new until then
-		case v.Kind != Run:
+		case v.Kind == Waiting: // for a window or a rollout; it does nothing new until then
+		case v.Kind != Run && v.State != "":
 			v.Kind = Refused // the kept version cannot be put back; the refusal stands
 		case terminating(holder):
 			v.is(Waiting, ruleReinstall, ruleReinstall.message())

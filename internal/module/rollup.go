@@ -157,11 +157,16 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 	}
 }
 
-// rank sorts the modules by how much they need a user. Among equals, those whose upgrade waits for a window come first.
+// notable reports whether a module has something to tell although what it runs may be ready: another version waits, or was aborted.
+func (m moduleReasons) notable() bool {
+	return m.entry.Maintenance || m.entry.Offered != "" || m.reason == v1beta2.ReasonRolloutAborted
+}
+
+// rank sorts the modules by how much they need a user. Among equals, those that have something to tell come first.
 func rank(modules []moduleReasons) []moduleReasons {
 	weight := func(module moduleReasons) int {
 		weight := 2 * module.entry.State.Severity()
-		if module.entry.Maintenance {
+		if module.notable() {
 			weight++
 		}
 		return weight
@@ -178,19 +183,19 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 		return v1beta2.ReasonDeleting
 	case len(ranked) == 0:
 		return v1beta2.ReasonNoModules
-	case ranked[0].entry.State.Severity() == 0 && !ranked[0].entry.Maintenance:
+	case ranked[0].entry.State.Severity() == 0 && !ranked[0].notable():
 		return v1beta2.ReasonReady
 	default:
 		return ranked[0].reason
 	}
 }
 
-// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or whose upgrade waits
-// for a window, with their reasons, and the ready ones whose own resource reports a problem.
+// summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or have something to
+// tell, with their reasons, and the ready ones whose own resource reports a problem.
 func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	open := 0
 	for _, module := range ranked {
-		if module.entry.State.Severity() > 0 || module.entry.Maintenance {
+		if module.entry.State.Severity() > 0 || module.notable() {
 			open++
 		}
 	}

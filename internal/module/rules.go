@@ -66,6 +66,8 @@ const (
 	ruleSignatureRevoked
 	ruleWindowClosed
 	ruleWindowUnknown
+	ruleRolloutWaits
+	ruleRolloutAborted
 )
 
 var (
@@ -208,6 +210,14 @@ var rules = [...]Rule{
 		Message: `version {version} needs downtime, and no maintenance window is known: {detail}`,
 		Remedy: "Correct the file of flag `--maintenance-policy-file` (docs/spec/maintenance-windows.md), " +
 			"or set `spec.skipMaintenanceWindows` of the Kyma."},
+	ruleRolloutWaits: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonWaitingForRollout,
+		Message: `version {version} waits {detail}`,
+		Remedy: "Wait. The ModuleRollout of the module's name, on the hub, says how far it is and what it waits for " +
+			"(docs/spec/modulerollout.md). To have the version now, pin it: a pinned version waits for no rollout."},
+	ruleRolloutAborted: {Kinds: []Kind{Keep}, Reason: v1beta2.ReasonRolloutAborted,
+		Message: `version {installed} stays installed, although its rollout was aborted and the channel offers version {version}`,
+		Remedy: "None needed: the module follows its channel again with the next higher version. " +
+			"`kyma rollback` goes back to the version before."},
 }
 
 // Rules returns the table verdict -> state, reason, message, remedy.

@@ -25,6 +25,9 @@ type Snapshot struct {
 	Components map[ComponentKey]Component
 	// Windows define when upgrades with downtime may start; nil when no policy is in force.
 	Windows *WindowPolicy
+	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:
+	// no Kyma gets another version of the module.
+	Rollouts map[string]*v1beta2.ModuleRollout
 	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
 	Restricted []string
 	// Unpinnable are the modules whose version the runtime's user pins without being allowed to.

@@ -55,6 +55,9 @@ func TestSuccessor_ARenamedModuleIsRemovedOnlyWhenTheNewOneKnowsWhatBothHave(t *
 		held bool
 	}{
 		{"the new module has no Manifest yet", renamed(), true},
+		{"the new module waits for its rollout", renamed(func(w *Snapshot) {
+			w.Releases["next"].Annotations = map[string]string{v1beta2.AnnotationRollout: rolloutUID}
+		}), true},
 		{"its component is being read", renamed(func(w *Snapshot) {
 			w.Components[ComponentKey{componentOfModule("next"), v1}] = Component{Pending: true}
 		}), true},

@@ -19,6 +19,9 @@ type moduleRequest struct{ Module, Channel, Version string }
 type target struct {
 	Channel, Version, Component string
 	Template                    *v1beta2.ModuleTemplate
+	// admission is what a rollout says about the version that the channel offers. While it is closed, the version above is the one before, or
+	// empty.
+	admission admission
 }
 
 func (t target) key() ComponentKey { return ComponentKey{Name: t.Component, Version: t.Version} }
@@ -40,8 +43,17 @@ func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	return asked
 }
 
-// find implements rules 1 to 11 of Resolve: from a request to a template that this Kyma may have.
+// find implements rules 1 to 11 of Resolve without 6a: from a request to a template that this Kyma may have.
 func find(w Snapshot, asked moduleRequest) (target, *refusal) {
+	found, refused := requested(w, asked)
+	if refused != nil {
+		return found, refused
+	}
+	return permitted(w, asked.Module, found)
+}
+
+// requested implements rules 1 to 6 of Resolve: from a request to a version.
+func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 	if asked.Channel != "" && asked.Version != "" {
 		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
 	}
@@ -61,10 +73,16 @@ func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 			return target{Component: found.Component}, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
 		}
 	}
-	if found.Template, refused = templateOf(w, asked.Module, found.Version); refused != nil {
-		return target{Component: found.Component}, refused
+	return found, nil
+}
+
+// permitted implements rules 7 to 11 of Resolve: from a version to a template that this Kyma may have.
+func permitted(w Snapshot, module string, found target) (target, *refusal) {
+	var refused *refusal
+	if found.Template, refused = templateOf(w, module, found.Version); refused == nil {
+		refused = restriction(w, w.Releases[module], module)
 	}
-	if refused = restriction(w, release, asked.Module); refused != nil {
+	if refused != nil {
 		return target{Component: found.Component}, refused
 	}
 	return found, nil

@@ -40,12 +40,14 @@ type Verdict struct {
 	Origin Origin
 	// Kind of the verdict.
 	Kind Kind
-	// State that the rule defines; empty when the Manifest decides (Run, and Waiting for a maintenance window).
+	// State that the rule defines; empty when the Manifest decides: with Run, and while what runs is kept for no fault of anything.
 	State v1beta2.State
 	// Reason and Message of the rule; empty for Run.
 	Reason, Message string
 	// WakeAt is the time at which the maintenance window that the module waits for opens; zero when it waits for none.
 	WakeAt time.Time
+	// Offered is the version that waits for its rollout; empty when none does.
+	Offered string
 	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string

@@ -10,7 +10,7 @@ import (
 // Pure are the packages that decide: on what they are given, the same way every time, and without waiting for anyone.
 var Pure = []string{
 	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "pkg/moduleversion",
-	"internal/module", "internal/manager/sharding/assignment",
+	"internal/module", "internal/module/revision", "internal/manager/sharding/assignment",
 	"internal/client/modulestatus", "internal/takeover",
 }
 

@@ -26,7 +26,16 @@ var granted = map[string]string{
 	"manifests/status.operator.kyma-project.io":              "get patch update",
 	"modulereleasemetas.operator.kyma-project.io":            "get list update watch",
 	"modulereleasemetas/finalizers.operator.kyma-project.io": "update",
+	"modulerollouts.operator.kyma-project.io":                "get list patch update watch",
+	"modulerollouts/finalizers.operator.kyma-project.io":     "update",
+	"modulerollouts/status.operator.kyma-project.io":         "get patch update",
 	"moduletemplates.operator.kyma-project.io":               "get list watch",
+}
+
+// optional are the resources of a kind that upstream does not have: the manager starts without the rights to it.
+var optional = []string{
+	"modulerollouts.operator.kyma-project.io", "modulerollouts/finalizers.operator.kyma-project.io",
+	"modulerollouts/status.operator.kyma-project.io",
 }
 
 // ceiling are upstream's rules in the same namespace: a deployment that swaps the image must not need more rights. What it has beyond that
@@ -56,6 +65,9 @@ func TestRoles_TheManagerMayDoExactlyThis(t *testing.T) {
 		t.Error("config/rbac/role.yaml has a ClusterRole: the manager has no rights outside its namespace")
 	}
 	for resource, verbs := range rules {
+		if slices.Contains(optional, resource) {
+			continue
+		}
 		for verb := range strings.FieldsSeq(verbs) {
 			if !slices.Contains(strings.Fields(ceiling[resource]), verb) {
 				t.Errorf("%s %s: upstream's Role does not have it, so that swapping the image would need more rights", verb, resource)

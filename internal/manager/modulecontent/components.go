@@ -130,3 +130,12 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 func unreadable(err error) module.Component {
 	return module.Component{Reason: cmp.Or(descriptor.ReasonOf(err), v1beta2.ReasonInternal), Message: err.Error()}
 }
+
+// Known returns a component version that was read already, whatever its signatures are worth. It asks no registry.
+func (c *Components) Known(key module.ComponentKey) (component module.Component, known bool) {
+	found := c.cached(key)
+	if found == nil {
+		return module.Component{}, false
+	}
+	return found.component, true
+}

@@ -51,12 +51,14 @@ type assembly struct {
 	causes     priority.LastPriorities
 	sharing    *sharing
 	lasts      *lasting
+	// rollouts is true when the hub has ModuleRollouts, and the manager may read them.
+	rollouts bool
 }
 
 // assemble creates all parts of the manager, in one place, and adds them to it.
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
-	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries} {
+	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries, a.lookForRollouts} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -80,6 +82,7 @@ func (a *assembly) assemble(ctx context.Context) error {
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
 		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
 		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
+		a.carryOutRollouts(),
 		metrics.WatchYielded(a.registry, "kyma", kymas.Slots.Yielded),
 		metrics.WatchYielded(a.registry, "manifest", manifests.Slots.Yielded),
 		metrics.WatchYielded(a.registry, "catalog", catalogs.Slots.Yielded),
@@ -152,7 +155,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Clusters: kymaFleet{a.runtimes, &a.causes}, Syncer: &remotesync.Syncer{}, RuntimeVersions: a.config.RuntimeVersions,
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocally,
+		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}

@@ -33,6 +33,8 @@ const (
 type view struct {
 	cached, live client.Reader
 	namespace    string
+	// rollouts is true when the hub has ModuleRollouts.
+	rollouts bool
 }
 
 // viewKind is a kind that the decisions depend on.
@@ -51,10 +53,10 @@ var (
 	secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// viewKinds returns the kinds that the decisions of a pass depend on.
-func viewKinds() []viewKind {
+// kinds returns the kinds that the decisions of a pass depend on.
+func (v *view) kinds() []viewKind {
 	own := v1beta2.GroupVersion
-	return []viewKind{
+	kinds := []viewKind{
 		{list: &v1beta2.KymaList{}, gvk: own.WithKind("Kyma"), bucket: ofKyma},
 		{list: &v1beta2.ManifestList{}, gvk: own.WithKind("Manifest"), bucket: manifest.Bucket},
 		{list: &v1beta2.ModuleReleaseMetaList{}, gvk: own.WithKind("ModuleReleaseMeta")},
@@ -64,13 +66,17 @@ func viewKinds() []viewKind {
 			options: []client.ListOption{client.HasLabels{v1beta2.LabelKymaName}},
 		},
 	}
+	if v.rollouts {
+		kinds = append(kinds, viewKind{list: &v1beta2.ModuleRolloutList{}, gvk: own.WithKind("ModuleRollout")})
+	}
+	return kinds
 }
 
 // fresh waits until the cache holds no object of certain buckets in a state older than this call. It requests only metadata, and reads the
 // hub once if the cache catches up soon.
 func (v *view) fresh(ctx context.Context, in func(bucket int) bool) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, kind := range viewKinds() {
+	for _, kind := range v.kinds() {
 		group.Go(func() error { return v.catchUp(ctx, kind, in) })
 	}
 	return group.Wait()

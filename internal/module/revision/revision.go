@@ -1,36 +1,130 @@
 package revision
 
 import (
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
-// Key identifies what a Manifest asks for.
-type Key struct{ Version, Digest, Template string }
+// recent is how many revisions are kept whatever became of them.
+const recent = 3
 
-// Of returns the key of a Manifest's spec. The digest covers all that is fetched and installed, and no place that it is fetched from where
-// its content has a digest; the template hash covers what a ModuleTemplate adds. Neither covers what the Kyma's user sets.
-func Of(spec *v1beta2.ManifestSpec) Key { return Key{Version: spec.Version} }
-
-// Begin returns the history with a revision for the key, unless the newest is for it already. What ends by that gets its outcome.
-func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, now time.Time) []v1beta2.Revision {
-	return history
+// Begin returns the history with a revision for the key, unless the newest is for it already. The one before gets its outcome:
+//
+//  1. The key is an earlier version, or one that the history shows and a rollback was asked for: RolledBack, whatever it had been. The
+//     reason says who asked: the value of AnnotationRollback, which may be empty.
+//  2. It has an outcome: that stays.
+//  3. Otherwise Superseded.
+//
+// The history that was passed is not changed.
+func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, reason string, now time.Time) []v1beta2.Revision {
+	begun := v1beta2.Revision{
+		Number: 1, Version: key.Version, Digest: key.Digest, Template: key.Template,
+		At: metav1.NewTime(now).Rfc3339Copy(), Before: before,
+	}
+	if len(history) == 0 {
+		return []v1beta2.Revision{begun}
+	}
+	next := slices.Clone(history)
+	last := &next[len(next)-1]
+	if KeyOf(*last) == key {
+		return history
+	}
+	switch {
+	case goesBack(history, key, reason):
+		last.Outcome, last.Reason = v1beta2.RevisionRolledBack, whoAsked(reason)
+	case last.Outcome == "":
+		last.Outcome = v1beta2.RevisionSuperseded
+	}
+	begun.Number = last.Number + 1
+	return keep(append(next, begun))
 }
 
-// End returns the history with an outcome of its newest revision. An outcome stays, but Succeeded takes the place of Failed.
+// goesBack reports whether a key takes the newest revision back. Content that was published again under the same version is neither earlier
+// nor later; only what the history shows tells which of the two came first.
+func goesBack(history []v1beta2.Revision, key Key, reason string) bool {
+	last := history[len(history)-1]
+	if moduleversion.IsLower(key.Version, last.Version) {
+		return true
+	}
+	return reason != "" && !moduleversion.IsLower(last.Version, key.Version) &&
+		slices.ContainsFunc(history, func(r v1beta2.Revision) bool { return KeyOf(r) == key })
+}
+
+// whoAsked returns the reason of a rollback. An annotation can hold anything; what the operator did not write, a person did.
+func whoAsked(reason string) string {
+	switch reason {
+	case v1beta2.ReasonProgressDeadlineExceeded, v1beta2.ReasonRollout:
+		return reason
+	}
+	return v1beta2.ReasonRequested
+}
+
+// End returns the history with an outcome of its newest revision: Succeeded, or Failed with a reason. The first outcome stays, but
+// Succeeded takes the place of Failed. The history that was passed is not changed.
 func End(history []v1beta2.Revision, outcome v1beta2.RevisionOutcome, reason string) []v1beta2.Revision {
-	return history
+	if len(history) == 0 {
+		return history
+	}
+	had := history[len(history)-1].Outcome
+	succeeds := outcome == v1beta2.RevisionSucceeded && (had == "" || had == v1beta2.RevisionFailed)
+	fails := outcome == v1beta2.RevisionFailed && had == ""
+	if !succeeds && !fails {
+		return history
+	}
+	if succeeds {
+		reason = ""
+	}
+	next := slices.Clone(history)
+	last := &next[len(next)-1]
+	last.Outcome, last.Reason = outcome, reason
+	return next
 }
 
-// Reference returns "<version>@<digest>".
-func Reference(version, digest string) string { return version + "@" + digest }
+// keep returns the revisions that are worth their bytes, at most five:
+//
+//  1. The last three.
+//  2. The newest that succeeded: it is the way back. Without it a module that changes often, and never becomes ready, would have none.
+//  3. The one that is held, since forgetting it would install it again; without one, the newest that failed or was gone back from.
+//
+// Where both are older than the last three, both are kept: without the way back a person has nothing to go back to, and without the one
+// that failed the same failure is installed again. Five take no more than 1.25 KiB, since at most one of them has the longest reason.
+func keep(history []v1beta2.Revision) []v1beta2.Revision {
+	if len(history) <= recent {
+		return history
+	}
+	wanted := map[int64]bool{}
+	for _, r := range history[len(history)-recent:] {
+		wanted[r.Number] = true
+	}
+	if found, ok := newest(history, succeeded); ok {
+		wanted[found.Number] = true
+	}
+	found, ok := holding(history, 0)
+	if !ok {
+		found, ok = newest(history, failed)
+	}
+	if ok {
+		wanted[found.Number] = true
+	}
+	return slices.DeleteFunc(history, func(r v1beta2.Revision) bool { return !wanted[r.Number] })
+}
 
-// WayBack returns the newest revision that succeeded and is none of those to avoid; ok is false when there is none.
-func WayBack(history []v1beta2.Revision, avoid ...string) (way v1beta2.Revision, ok bool) {
+func newest(history []v1beta2.Revision, is func(v1beta2.Revision) bool) (v1beta2.Revision, bool) {
+	for _, r := range slices.Backward(history) {
+		if is(r) {
+			return r, true
+		}
+	}
 	return v1beta2.Revision{}, false
 }
 
-// Held returns the reference of the version that went back by itself last and is not released by a retry of a revision's number, empty
-// when there is none.
-func Held(history []v1beta2.Revision, retry int64) string { return "" }
+func succeeded(r v1beta2.Revision) bool { return r.Outcome == v1beta2.RevisionSucceeded }
+
+func failed(r v1beta2.Revision) bool {
+	return r.Outcome == v1beta2.RevisionFailed || r.Outcome == v1beta2.RevisionRolledBack
+}

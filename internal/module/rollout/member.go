@@ -27,11 +27,17 @@ type Member struct {
 	// zero when it never was or is.
 	Ready        bool
 	UnreadySince time.Time
+	// ReadySince is since when the target is ready without a break, zero when that is not known: it then counts as long ago.
+	ReadySince time.Time
+	// Created is when the Kyma was made, zero when that is not known: one that came after its wave began does not hold the wave.
+	Created time.Time
 	// BrokenBefore is true when the module was not ready before the target began.
 	BrokenBefore bool
 	// RolledBack is true when it had the target and went back by itself; Back when what runs or is asked for is lower than the target and the
 	// target had begun.
 	RolledBack, Back bool
+	// BackSince is when it went back, that is since when its Manifest asks for a lower version again; zero when that is not known.
+	BackSince time.Time
 	// LostSince is since when its runtime does not answer, zero when it does.
 	LostSince time.Time
 	// Held says what else keeps it from beginning: "window", "consent", "deletion", "suspended", "refused"; empty when nothing does.
@@ -47,12 +53,16 @@ type Facts struct {
 	Offered v1beta2.RolloutVersion
 	// Members are all Kymas that follow the channel, in any order.
 	Members []Member
+	// Gone are Kymas of underway and back, by the beginning of their UID, that the API server was asked for and that do not follow the channel
+	// any more. One that is only missing among Members keeps its place: the cache of a new owner may be older than that of the last one.
+	Gone []string
 	// Armed is true once the release is marked: nothing is admitted before.
 	Armed bool
 	// FromMissing says why the version before cannot be installed, empty when it can.
 	FromMissing string
-	// Now is the time.
-	Now time.Time
+	// Now is the time, and Jumps are those of its clock.
+	Now   time.Time
+	Jumps []Jump
 }
 
 // Step is what follows from the facts.
@@ -63,6 +73,9 @@ type Step struct {
 	// of the channel must be: a wave that is open for all has begun, or the rollout completed.
 	Admitted, TakenBack []string
 	All                 bool
+	// Missing are Kymas of underway and back, by the beginning of their UID, that are not among the members: the API server must be asked for
+	// them, past the cache, and those that do not follow the channel any more are Facts.Gone of the next step.
+	Missing []string
 	// Wake is when to look again without an event; zero: never.
 	Wake time.Time
 }

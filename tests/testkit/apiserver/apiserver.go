@@ -121,7 +121,7 @@ func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rba
 	}
 }
 
-// OurKinds prepares an API server that serves Kyma, Manifest, ModuleTemplate and ModuleReleaseMeta.
+// OurKinds prepares an API server that serves Kyma, Manifest, ModuleTemplate, ModuleReleaseMeta and ModuleRollout.
 func OurKinds(environment *envtest.Environment) error {
 	root, err := localcluster.Root()
 	if err != nil {

@@ -49,6 +49,9 @@ type Reconciler struct {
 	InstallsLocally func(namespace string) bool
 	// RuntimeVersions allows the users of a runtime to pin exact versions of modules.
 	RuntimeVersions bool
+	// Rollouts is true when the hub has ModuleRollouts, and the manager may read them. Without them a release that is marked for one gives no
+	// Kyma another version.
+	Rollouts bool
 	// Windows holds the maintenance policy: when upgrades with downtime may start; nil means that there is no policy.
 	Windows Windows
 	// Signatures enqueues Kymas when other rules for signatures take effect; nil: they never do.

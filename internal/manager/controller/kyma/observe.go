@@ -28,6 +28,7 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Sn
 		Templates:  map[string]*v1beta2.ModuleTemplate{},
 		Components: map[module.ComponentKey]module.Component{},
 		Manifests:  manifests,
+		Rollouts:   map[string]*v1beta2.ModuleRollout{},
 		Restricted: r.Restricted,
 		Now:        r.Now(),
 	}
@@ -82,6 +83,13 @@ func (r *Reconciler) catalog(ctx context.Context, world *module.Snapshot) error 
 			world.Releases[name] = release
 			for _, offered := range release.Spec.Channels {
 				versions[offered.Version] = true
+			}
+			before, err := r.rolloutOf(ctx, world, release)
+			if err != nil {
+				return err
+			}
+			for _, version := range before {
+				versions[version] = true
 			}
 		}
 		for version := range versions {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -340,10 +339,7 @@ func contains(all, some map[string]string) bool {
 
 // isOwnCopy reports whether a Kyma is the one that this manager keeps in a runtime which is a hub at the same time: it must not be managed.
 // It is stricter than modulestatus.IsCopy, which also counts the copies of the public lifecycle-manager.
-func isOwnCopy(kyma *v1beta2.Kyma) bool {
-	return kyma.Name == copyID.Name && kyma.Namespace == copyID.Namespace && kyma.Labels[v1beta2.LabelManagedBy] == v1beta2.ManagedByKyma &&
-		strings.Contains(kyma.Annotations[v1beta2.AnnotationOwnedBy], "/")
-}
+func isOwnCopy(kyma *v1beta2.Kyma) bool { return module.IsRuntimeCopy(kyma) }
 
 // retryDelay returns the pause after a call to a runtime that failed:
 //  1. a moment where the failure ends by itself;

@@ -41,6 +41,8 @@ const (
 //   - a catalog that gets in sync, or out of it, enqueues its Kyma, the image pull Secret enqueues all of them;
 //   - a ModuleReleaseMeta or ModuleTemplate enqueues the Kymas that have the module, or all when it is mandatory, spread over rollout when
 //     that is set;
+//   - a ModuleRollout enqueues the Kymas that it lets have something else than before, a release all that have the module when another
+//     rollout decides, or none;
 //   - a Kyma that comes from another replica, or goes to one, is reconciled or forgotten;
 //   - another maintenance policy enqueues the Kymas that wait, other rules for signatures enqueue all of them.
 //
@@ -65,8 +67,11 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		WatchesRawSource(r.Clusters.Source()).
 		WatchesRawSource(r.Catalog.Source()).
 		Watches(&v1beta2.ModuleReleaseMeta{}, r.dependents(rollout, func(o client.Object) []string { return []string{o.GetName()} }),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, markChanged))).
 		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged))
+	if r.Rollouts {
+		controlled = controlled.Watches(&v1beta2.ModuleRollout{}, r.awaited(rollout))
+	}
 	if r.Moves != nil {
 		controlled = controlled.WatchesRawSource(sharding.Source(r.Moves, r.moved))
 	}
@@ -207,6 +212,12 @@ func (r *Reconciler) ofManifest(before, now client.Object) priority.Level {
 // itself, so the handler neither copies nor waits.
 func (r *Reconciler) kymasWith(ctx context.Context, namespace, name string) []reconcile.Request {
 	found := r.kymasIn(ctx, func(*v1beta2.Kyma) bool { return true }, client.InNamespace(namespace), client.MatchingFields{indexModule: name})
+	return append(found, r.unindexed(namespace, name)...)
+}
+
+// unindexed returns the Kymas that have a module and that the index does not find.
+func (r *Reconciler) unindexed(namespace, name string) []reconcile.Request {
+	var found []reconcile.Request
 	r.unnamed.Range(func(key, names any) bool {
 		kyma, isKey := key.(types.NamespacedName)
 		modules, isList := names.([]string)

@@ -1,0 +1,268 @@
+package modulerollout
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
+)
+
+// What keeps a Kyma from beginning, as in rollout.Member.
+const (
+	heldByWindow    = "window"
+	heldByDeletion  = "deletion"
+	heldBySuspended = "suspended"
+	heldByRefusal   = "refused"
+)
+
+// target is what a channel offers.
+type target struct {
+	v1beta2.RolloutVersion
+	template *v1beta2.ModuleTemplate
+}
+
+// candidate is a Kyma that follows a channel, with what the cache holds of the module in it.
+type candidate struct {
+	kyma *v1beta2.Kyma
+	// entry of the Kyma's status; nil for a mandatory module, which has none, and for one that the Kyma was not resolved for yet.
+	entry     *v1beta2.ModuleStatus
+	manifest  *v1beta2.Manifest
+	mandatory bool
+}
+
+// record is what is kept of a Kyma between two passes.
+type record struct {
+	// channel that the Kyma follows, and version that it offers.
+	channel, version string
+	// member is complete but for the maintenance window, which depends on the time.
+	member rollout.Member
+	// windowed is true for an upgrade that may begin only in a maintenance window.
+	windowed bool
+}
+
+// unreachable are the reasons of a Kyma or a Manifest whose runtime cannot be used, whatever the module does.
+var unreachable = []string{
+	v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeUnauthorized, v1beta2.ReasonRuntimeReplaced, v1beta2.ReasonAccessSecretNotFound,
+	v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused,
+	v1beta2.ReasonLocalAccessMissing, v1beta2.ReasonLocalNamespaceRefused,
+}
+
+// newRecord returns the facts about a Kyma and a target. before is what was known of the Kyma and the same target, nil for nothing; refusal
+// is the reason for which the Kyma cannot have the target, empty when it can.
+func newRecord(c candidate, channel string, t *target, before *record, refusal string, now time.Time) *record {
+	r := &record{channel: channel, version: t.Version, member: rollout.Member{
+		UID: string(c.kyma.UID), Name: c.kyma.Name, Labels: c.kyma.Labels, Created: c.kyma.CreationTimestamp.Time,
+		Begun: asks(c.manifest, t) || runs(c.manifest, t),
+	}}
+	m := &r.member
+	began, known := beganAt(c.manifest, t)
+	if m.Begun {
+		m.Ready, m.At = c.ready(t), began.At.Time
+		if !known {
+			m.At = firstSeen(before, now)
+		}
+		m.BrokenBefore = known && began.Before != "" && began.Before != v1beta2.StateReady
+		c.judge(m, began.Outcome == v1beta2.RevisionSucceeded, before, now)
+	} else {
+		m.BrokenBefore = c.manifest != nil && c.manifest.Status.State != v1beta2.StateReady
+		m.RolledBack = c.rolledBack(t)
+		if m.Back = known && c.manifest != nil && moduleversion.IsLower(c.manifest.Spec.Version, t.Version); m.Back {
+			m.BackSince = newest(c.manifest)
+		}
+	}
+	m.LostSince = lostSince(c, m.At)
+	m.Held = c.held(m.Begun, t, refusal)
+	m.State, m.Reason, m.Message = c.report()
+	r.windowed = !m.Begun && m.Held == "" && c.needsWindow(t)
+	return r
+}
+
+// judge sets since when a Kyma that has begun is ready, or is not any more. succeeded is true when the target was ready once.
+func (c candidate) judge(m *rollout.Member, succeeded bool, before *record, now time.Time) {
+	var was rollout.Member
+	if before != nil && before.member.Begun {
+		was = before.member
+	}
+	switch {
+	case m.Ready:
+		m.ReadySince = latest(was.ReadySince, m.At, transition(c.manifest, metav1.ConditionTrue))
+		if before != nil && !was.Ready {
+			m.ReadySince = now // the Kyma has more to say about it than the Manifest
+		}
+	case succeeded || was.Ready || !was.UnreadySince.IsZero():
+		m.UnreadySince = was.UnreadySince
+		if m.UnreadySince.IsZero() && c.manifest.Status.State != v1beta2.StateReady {
+			m.UnreadySince = transition(c.manifest, metav1.ConditionFalse)
+		}
+		if m.UnreadySince.IsZero() {
+			m.UnreadySince = now
+		}
+	}
+}
+
+// transition returns since when a Manifest's condition Ready has a status, zero when it has another.
+func transition(manifest *v1beta2.Manifest, status metav1.ConditionStatus) time.Time {
+	if ready := conditions.Find(manifest.Status.Conditions, v1beta2.ConditionReady); ready != nil && ready.Status == status {
+		return ready.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// newest returns when the newest revision of a Manifest began, zero when there is none.
+func newest(manifest *v1beta2.Manifest) time.Time {
+	if all := manifest.Status.Revisions; len(all) > 0 {
+		return all[len(all)-1].At.Time
+	}
+	return time.Time{}
+}
+
+// latest returns the latest of some times.
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+// asks reports whether a Manifest asks for the target. What a user sets in a Manifest is not the target's.
+func asks(manifest *v1beta2.Manifest, t *target) bool {
+	if manifest == nil || manifest.Spec.Version != t.Version {
+		return false
+	}
+	if t.Digest == "" {
+		return true
+	}
+	spec := manifest.Spec
+	spec.Values, spec.TargetNamespace = nil, ""
+	return revision.Digest(&spec) == t.Digest
+}
+
+// isFor reports whether a revision of a Manifest is for the target. The digest of a revision covers what a user sets in the Manifest, too.
+func isFor(one *v1beta2.Revision, manifest *v1beta2.Manifest, t *target) bool {
+	customised := manifest.Spec.Values != nil || manifest.Spec.TargetNamespace != ""
+	return one.Version == t.Version && (t.Digest == "" || one.Digest == t.Digest || customised)
+}
+
+// runs reports whether the target is what was brought up last, although something else is asked for by now.
+func runs(manifest *v1beta2.Manifest, t *target) bool {
+	if manifest == nil || manifest.Status.InstalledVersion != t.Version || manifest.Spec.Version == t.Version {
+		return false
+	}
+	for _, one := range slices.Backward(manifest.Status.Revisions) {
+		if one.Version == t.Version && one.Outcome == v1beta2.RevisionSucceeded {
+			return isFor(&one, manifest, t)
+		}
+	}
+	return true
+}
+
+// beganAt returns the last revision of a Manifest that was for the target.
+func beganAt(manifest *v1beta2.Manifest, t *target) (v1beta2.Revision, bool) {
+	if manifest == nil {
+		return v1beta2.Revision{}, false
+	}
+	for _, one := range slices.Backward(manifest.Status.Revisions) {
+		if isFor(&one, manifest, t) {
+			return one, true
+		}
+	}
+	return v1beta2.Revision{}, false
+}
+
+// firstSeen returns when a Kyma began whose Manifest does not say it: a moment ago, when it was seen before it began, else long ago.
+func firstSeen(before *record, now time.Time) time.Time {
+	switch {
+	case before == nil:
+		return time.Time{}
+	case before.member.Begun:
+		return before.member.At
+	default:
+		return now
+	}
+}
+
+// ready reports whether the Kyma says of the target that it runs. A mandatory module is only in its Manifest.
+func (c candidate) ready(t *target) bool {
+	m := c.manifest
+	if m == nil || m.Spec.Version != t.Version || m.DeletionTimestamp != nil ||
+		m.Status.ObservedGeneration != m.Generation || m.Status.State != v1beta2.StateReady {
+		return false
+	}
+	return c.mandatory || c.entry != nil && c.entry.Version == t.Version && c.entry.State == v1beta2.StateReady
+}
+
+// rolledBack reports whether the module went back from the target by itself.
+func (c candidate) rolledBack(t *target) bool {
+	if c.entry == nil || c.entry.Avoid == "" {
+		return false
+	}
+	version, digest, _ := strings.Cut(c.entry.Avoid, "@")
+	return version == t.Version && (t.Digest == "" || digest == t.Digest)
+}
+
+// lostSince returns since when the runtime of a Kyma cannot be used, zero when it can: the later time of those that the Kyma and its Manifest
+// tell, as each may have been unready for another reason before.
+func lostSince(c candidate, began time.Time) time.Time {
+	var since time.Time
+	told := [][]metav1.Condition{c.kyma.Status.Conditions}
+	if c.manifest != nil {
+		told = append(told, c.manifest.Status.Conditions)
+	}
+	for _, conds := range told {
+		ready := conditions.Find(conds, v1beta2.ConditionReady)
+		if ready == nil || ready.Status == metav1.ConditionTrue || !slices.Contains(unreachable, ready.Reason) {
+			continue
+		}
+		for _, at := range []time.Time{ready.LastTransitionTime.Time, c.kyma.CreationTimestamp.Time, began} {
+			if at.After(since) {
+				since = at
+			}
+		}
+	}
+	return since
+}
+
+// held returns what keeps the Kyma from the target, beside its window.
+func (c candidate) held(begun bool, t *target, refusal string) string {
+	m := c.manifest
+	switch {
+	case c.kyma.DeletionTimestamp != nil,
+		m != nil && (m.DeletionTimestamp != nil || m.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue):
+		return heldByDeletion
+	case module.KymaSuspended(c.kyma), m != nil && module.ManifestSuspended(m):
+		return heldBySuspended
+	case begun:
+		return ""
+	case refusal != "", m != nil && moduleversion.IsDowngrade(m.Spec.Version, t.Version):
+		return heldByRefusal
+	}
+	return ""
+}
+
+// needsWindow reports whether the target replaces another version in a maintenance window only.
+func (c candidate) needsWindow(t *target) bool {
+	return !c.mandatory && t.template != nil && t.template.Spec.RequiresDowntime && !module.SkipsWindows(c.kyma) &&
+		c.manifest != nil && c.manifest.Spec.Version != t.Version
+}
+
+// report returns the state of the module, for people: the Kyma's word, or the Manifest's where the Kyma says nothing.
+func (c candidate) report() (state v1beta2.State, reason, message string) {
+	if c.manifest != nil {
+		state = c.manifest.Status.State
+		if ready := conditions.Find(c.manifest.Status.Conditions, v1beta2.ConditionReady); ready != nil {
+			reason, message = ready.Reason, ready.Message
+		}
+	}
+	if c.entry != nil {
+		state = c.entry.State
+		if c.entry.Message != "" {
+			message = c.entry.Message
+		}
+	}
+	return state, reason, message
+}

@@ -1,0 +1,144 @@
+package rollout
+
+import (
+	"slices"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+// takeBack takes the target back from those that have it, when the plan says so: from those that failed at once, and from the others as many
+// at a time as the current wave upgrades.
+func (s *stepper) takeBack() {
+	s.channel.Open = false
+	if !s.plan.rollback {
+		s.stay()
+		return
+	}
+	if why := s.cannotGoBack(); why != "" {
+		s.channel.Phase, s.channel.Back, s.message = v1beta2.RolloutHalted, nil, s.channel.Cause+"; "+why
+		return
+	}
+	busy, left := s.pruneBack()
+	switch {
+	case left == 0 && len(s.channel.Back) == 0:
+		s.channel.Phase, s.message = v1beta2.RolloutRolledBack, s.channel.Cause+"; those that had it have gone back"
+		s.noteStuck()
+		return
+	case s.plan.paused:
+		s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; going back to "+s.channel.From.Version+" is paused"
+		return
+	}
+	s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; those that have it go back to "+s.channel.From.Version
+	s.noteStuck()
+	s.addBack(MaxUnderway-len(s.channel.Back), func(i int) bool { return s.judged[i].kind == failed })
+	free := MaxUnderway - len(s.channel.Back)
+	if limit := s.limitBack(); limit > 0 {
+		free = min(free, limit-busy)
+	}
+	s.addBack(free, func(i int) bool { return s.facts.Members[i].Held == "" })
+}
+
+// cannotGoBack says why nobody is taken back; empty when they are.
+func (s *stepper) cannotGoBack() string {
+	completed := LastCompleted(&s.channel)
+	switch {
+	case completed.Version == "" || Same(completed, s.channel.To):
+		return "no version of the channel has completed that Kymas could go back to"
+	case s.facts.FromMissing != "":
+		return "Kymas cannot go back to " + completed.Version + ": " + s.facts.FromMissing
+	}
+	return ""
+}
+
+// stay leaves everything as it is until a person decides.
+func (s *stepper) stay() {
+	s.channel.Back, s.message = nil, s.channel.Cause
+	if s.channel.Phase != v1beta2.RolloutRolledBack {
+		s.channel.Phase = v1beta2.RolloutHalted
+	}
+}
+
+// limitBack is how many go back at a time; 0 for all.
+func (s *stepper) limitBack() int {
+	if s.current < len(s.waves) {
+		return s.plan.waves[s.current].limit
+	}
+	return 0
+}
+
+// pruneBack removes those that were seen to have gone back, and counts those that take a place and those that still have the target.
+func (s *stepper) pruneBack() (busy, left int) {
+	named := make(map[string]int, len(s.channel.Back)) // 1: seen, 2: has gone back
+	for _, prefix := range s.channel.Back {
+		named[prefix] = 0
+	}
+	for i := range s.facts.Members {
+		m := &s.facts.Members[i]
+		prefix := Prefix(m.UID)
+		if m.Begun && !isStuck(m) {
+			left++
+		}
+		if _, known := named[prefix]; known {
+			named[prefix] = 1
+			if !m.Begun && s.isSettled(m) || isStuck(m) {
+				named[prefix] = 2
+			} else if s.judged[i].kind != failed {
+				busy++
+			}
+		}
+	}
+	s.channel.Back = slices.DeleteFunc(s.channel.Back, func(prefix string) bool {
+		gone := named[prefix] == 0 && slices.Contains(s.facts.Gone, prefix)
+		if named[prefix] == 0 && !gone {
+			s.step.Missing = append(s.step.Missing, prefix)
+		}
+		return named[prefix] == 2 || gone
+	})
+	return busy, left
+}
+
+// isSettled reports whether a Kyma that went back needs no place any more: the version before is ready, or had its time.
+func (s *stepper) isSettled(m *Member) bool {
+	return m.State == v1beta2.StateReady || m.BackSince.IsZero() || s.isPast(s.end(m.BackSince, s.plan.deadline))
+}
+
+// isStuck reports whether a Kyma has the target and cannot go back.
+func isStuck(m *Member) bool {
+	return m.Begun && (m.Reason == v1beta2.ReasonRollbackUnsafe || m.Reason == v1beta2.ReasonRollbackUnavailable)
+}
+
+// noteStuck tells how many cannot go back.
+func (s *stepper) noteStuck() {
+	stuck := 0
+	for i := range s.facts.Members {
+		if isStuck(&s.facts.Members[i]) {
+			stuck++
+		}
+	}
+	if stuck > 0 {
+		s.note("%d cannot go back and keep it", stuck)
+	}
+}
+
+// addBack names members that have the target, at most count of those that fit.
+func (s *stepper) addBack(count int, fits func(member int) bool) {
+	if count <= 0 {
+		return
+	}
+	named := make(map[string]struct{}, len(s.channel.Back))
+	for _, prefix := range s.channel.Back {
+		named[prefix] = struct{}{}
+	}
+	chosen := s.first(count, func(i int) bool {
+		m := &s.facts.Members[i]
+		if !m.Begun || isStuck(m) || !fits(i) {
+			return false
+		}
+		_, known := named[Prefix(m.UID)]
+		return !known
+	})
+	for _, i := range chosen {
+		s.channel.Back = append(s.channel.Back, Prefix(s.facts.Members[i].UID))
+		s.step.TakenBack = append(s.step.TakenBack, s.facts.Members[i].Name)
+	}
+}
