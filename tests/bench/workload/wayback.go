@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -124,8 +125,7 @@ func (b *Bench) fail(
 func wentBack(failed string) func(*v1beta2.Kyma) bool {
 	return func(k *v1beta2.Kyma) bool {
 		return slices.ContainsFunc(k.Status.Modules, func(m v1beta2.ModuleStatus) bool {
-			return m.Name == backModule && m.Version == version1 && m.InstalledVersion == version1 &&
-				len(m.Avoid) > len(failed) && m.Avoid[:len(failed)+1] == failed+"@"
+			return m.Name == backModule && m.Version == version1 && m.State == v1beta2.StateReady && strings.HasPrefix(m.Avoid, failed+"@")
 		})
 	}
 }
