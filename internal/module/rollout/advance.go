@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// watchFailures halts a rollout in which a wave has more failures than it allows. All waves count, since a Kyma that was admitted in one can
-// be in another by now, by a label.
+// watchFailures halts a rollout in which a wave has more failures than it allows. All waves count, since a Kyma that was admitted in one
+// can be in another by now, by a label.
 func (s *stepper) watchFailures() {
 	if isFinal(s.channel.Phase) || isStopped(s.channel.Phase) {
 		return

@@ -49,7 +49,8 @@ type Member struct {
 
 // Facts is all that a step is decided by.
 type Facts struct {
-	// Offered is what the channel names now.
+	// Offered is what the channel names now. Where it is not the target of the status before, it must come from the API server and not from a
+	// cache: an old one would set the channel back, which ends a rollout.
 	Offered v1beta2.RolloutVersion
 	// Members are all Kymas that follow the channel, in any order.
 	Members []Member

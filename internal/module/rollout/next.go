@@ -191,7 +191,7 @@ func (s *stepper) whyNotResumed(decision *v1beta2.RolloutDecision) string {
 		return "the decision resume does not count without the time in decision.at: failures until then are forgiven"
 	case at.After(s.now):
 		return "the decision resume counts from " + formatTime(at)
-	case decision.Wave != "" && decision.Wave != s.channel.Wave && at.After(s.channel.ForgivenUntil.Time):
+	case isStopped(s.channel.Phase) && decision.Wave != "" && decision.Wave != s.channel.Wave && at.After(s.channel.ForgivenUntil.Time):
 		return fmt.Sprintf("the decision resume is about wave %s and does not count in wave %s", shorten(decision.Wave, nameLimit),
 			s.channel.Wave)
 	}
