@@ -17,16 +17,16 @@ import (
 
 const ring = "ring"
 
-// fleet is three Kymas that follow channel regular of one module, each in a cluster of its own.
-type fleet struct {
+// ringed is three Kymas that follow channel regular of one module, each in a cluster of its own.
+type ringed struct {
 	module              string
 	canary, early, rest *v1beta2.Kyma
 }
 
-// newFleet offers a version of a module whose Deployment becomes available, and installs it into three Kymas.
-func newFleet() *fleet {
+// newRinged offers a version of a module whose Deployment becomes available, and installs it into three Kymas.
+func newRinged() *ringed {
 	GinkgoHelper()
-	f := &fleet{module: testkit.Unique("waves")}
+	f := &ringed{module: testkit.Unique("waves")}
 	env.Offer(f.module, "1.0.0", testkit.Deployment(f.module, "1.0.0"), "regular")
 	f.canary = readyKyma(env.Runtimes[0], testkit.WithModule(f.module), testkit.Labelled(ring, "canary"))
 	f.early = readyKyma(env.SecondRuntime(), testkit.WithModule(f.module), testkit.Labelled(ring, "early"))
@@ -35,7 +35,7 @@ func newFleet() *fleet {
 }
 
 // offer moves channel regular to a version, whose pods run nowhere if it is bad.
-func (f *fleet) offer(version string, bad bool) {
+func (f *ringed) offer(version string, bad bool) {
 	GinkgoHelper()
 	content := testkit.Deployment(f.module, version)
 	if bad {
@@ -44,8 +44,8 @@ func (f *fleet) offer(version string, bad bool) {
 	env.Offer(f.module, version, content, "regular")
 }
 
-// planned creates the rollout of the fleet's module, waits until it is armed, and lets go of it at the end of the spec.
-func (f *fleet) planned(change func(*v1beta2.ModuleRolloutSpec)) *v1beta2.ModuleRollout {
+// planned creates the rollout of their module, waits until it is armed, and lets go of it at the end of the spec.
+func (f *ringed) planned(change func(*v1beta2.ModuleRolloutSpec)) *v1beta2.ModuleRollout {
 	GinkgoHelper()
 	in := func(name string) *metav1.LabelSelector {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{ring: name}}
@@ -79,7 +79,7 @@ func isAt(wave string, phase v1beta2.RolloutPhase) types.GomegaMatcher {
 }
 
 // runs returns a function that returns the version that the Manifest of a Kyma asks for.
-func (f *fleet) runs(kyma *v1beta2.Kyma) func() (string, error) {
+func (f *ringed) runs(kyma *v1beta2.Kyma) func() (string, error) {
 	return func() (string, error) {
 		manifest, err := env.ManifestOf(kyma.Name, f.module)()
 		if err != nil {
@@ -105,7 +105,7 @@ func decide(plan *v1beta2.ModuleRollout, action v1beta2.RolloutAction) {
 var _ = Describe("A rollout", func() {
 	It("brings a good version wave after wave, soaks without a call, and waits for approval", func() {
 		emptyHub() // or calls of others would count
-		f := newFleet()
+		f := newRinged()
 		plan := f.planned(func(s *v1beta2.ModuleRolloutSpec) {
 			s.Waves[0].Soak = metav1.Duration{Duration: 6 * time.Second}
 			s.Waves[2].Approval = true
@@ -132,7 +132,7 @@ var _ = Describe("A rollout", func() {
 	})
 
 	It("halts by itself when the canary fails, and the others never see the version", func() {
-		f := newFleet()
+		f := newRinged()
 		plan := f.planned(func(*v1beta2.ModuleRolloutSpec) {})
 		before := map[string]string{}
 		for _, kyma := range []*v1beta2.Kyma{f.early, f.rest} {
@@ -163,7 +163,7 @@ var _ = Describe("A rollout", func() {
 	})
 
 	It("follows a Kyma into the wave that its labels name, and holds its own deletion until it has let everyone have the version", func() {
-		f := newFleet()
+		f := newRinged()
 		plan := f.planned(func(s *v1beta2.ModuleRolloutSpec) { s.Waves[1].Approval = true })
 		f.offer("1.1.0", false)
 		Eventually(testkit.Live(env.Hub, plan)).Should(isAt("early", v1beta2.RolloutWaiting))

@@ -20,7 +20,7 @@ import (
 const shortestWake = 10 * time.Millisecond
 
 // advance decides the next step of every channel, writes the status, and returns after which time to look again without an event.
-func (r *Reconciler) advance(ctx context.Context, w *world, known *count) (time.Duration, error) {
+func (r *Reconciler) advance(ctx context.Context, w *inputs, known *count) (time.Duration, error) {
 	before := w.rollout.Status.DeepCopy()
 	wake, err := r.step(ctx, w, known)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Reconciler) advance(ctx context.Context, w *world, known *count) (time.
 
 // step puts the next step of every channel into the status. A channel that the release does not offer at the moment stays as it is: when it
 // is offered again, the version before is still known. So does every channel while the plan cannot be carried out.
-func (r *Reconciler) step(ctx context.Context, w *world, known *count) (wake time.Time, err error) {
+func (r *Reconciler) step(ctx context.Context, w *inputs, known *count) (wake time.Time, err error) {
 	status := &w.rollout.Status
 	status.ObservedGeneration = w.rollout.Generation
 	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !inScope(w.rollout, c.Name) })
@@ -59,7 +59,7 @@ func (r *Reconciler) step(ctx context.Context, w *world, known *count) (wake tim
 
 // next puts the next step of a channel into the status, and returns when to look again.
 func (r *Reconciler) next(
-	ctx context.Context, w *world, name string, members []rollout.Member,
+	ctx context.Context, w *inputs, name string, members []rollout.Member,
 ) (wake time.Time, err error) {
 	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now, Jumps: w.jumps}
 	if facts.FromMissing, err = r.missing(ctx, w, name); err != nil {
@@ -83,7 +83,7 @@ func (r *Reconciler) next(
 }
 
 // unarmed says why the release is not marked; empty when it is.
-func (w *world) unarmed() string {
+func (w *inputs) unarmed() string {
 	switch {
 	case w.armed:
 		return ""
@@ -97,7 +97,7 @@ func (w *world) unarmed() string {
 }
 
 // write writes the status when it differs from what was read, bound to the version that was read.
-func (r *Reconciler) write(ctx context.Context, w *world, before *v1beta2.ModuleRolloutStatus) error {
+func (r *Reconciler) write(ctx context.Context, w *inputs, before *v1beta2.ModuleRolloutStatus) error {
 	defer r.Metrics.ObserveRollout(w.rollout)
 	if equality.Semantic.DeepEqual(before, &w.rollout.Status) {
 		return nil

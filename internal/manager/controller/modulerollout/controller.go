@@ -42,7 +42,7 @@ type Reconciler struct {
 	// Shard reports which rollouts this replica owns, by their own name; Moves reports when that changes, nil: it never does.
 	Shard sharding.Owner
 	Moves sharding.OwnershipChanges
-	// Clock returns the time by the wall clock, and the time since a fixed moment by one that nobody can set.
+	// Clock returns the time by the wall clock, and the time since a fixed moment by a clock that cannot be set.
 	Clock func() (wall time.Time, monotonic time.Duration)
 
 	counts counts
@@ -120,8 +120,8 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 }
 
 // read reads the rollout and its release; each is nil when there is none.
-func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*world, error) {
-	w := &world{rollout: &v1beta2.ModuleRollout{}, release: &v1beta2.ModuleReleaseMeta{}}
+func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*inputs, error) {
+	w := &inputs{rollout: &v1beta2.ModuleRollout{}, release: &v1beta2.ModuleReleaseMeta{}}
 	switch err := r.Client.Get(ctx, key, w.rollout); {
 	case apierrors.IsNotFound(err):
 		w.rollout = nil
@@ -138,7 +138,7 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*world
 }
 
 // arm sets the finalizer and then the mark of the release, whose value is the rollout's UID. One that is being deleted sets neither.
-func (r *Reconciler) arm(ctx context.Context, w *world) error {
+func (r *Reconciler) arm(ctx context.Context, w *inputs) error {
 	marked := w.release != nil && w.release.Annotations[v1beta2.AnnotationRollout] == string(w.rollout.UID)
 	w.armed = marked
 	if w.rollout.DeletionTimestamp != nil {
@@ -166,7 +166,7 @@ func (r *Reconciler) arm(ctx context.Context, w *world) error {
 
 // mayGo reports whether a rollout that is being deleted holds nothing back any more: each channel names a version that it has let everyone
 // have. One that never marked the release held nothing.
-func (r *Reconciler) mayGo(w *world) bool {
+func (r *Reconciler) mayGo(w *inputs) bool {
 	if !w.armed {
 		return true
 	}
@@ -179,7 +179,7 @@ func (r *Reconciler) mayGo(w *world) bool {
 }
 
 // release removes the mark and then the finalizer.
-func (r *Reconciler) release(ctx context.Context, w *world) error {
+func (r *Reconciler) release(ctx context.Context, w *inputs) error {
 	if w.armed {
 		delete(w.release.Annotations, v1beta2.AnnotationRollout)
 		if err := r.Client.Update(ctx, w.release); err != nil {

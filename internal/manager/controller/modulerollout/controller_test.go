@@ -292,7 +292,7 @@ func TestReconcile_SortsErrors(t *testing.T) {
 func TestDeparted_OnlyTheAPIServerTellsWhoHasLeft(t *testing.T) {
 	kyma, manifest := newKyma("k", "1.0.0")[0], newKyma("k", "1.0.0")[1]
 	s := newStage(t, kyma, manifest, newTemplate("1.0.0"))
-	w := &world{rollout: newPlan(), release: newRelease("1.0.0"), now: noon}
+	w := &inputs{rollout: newPlan(), release: newRelease("1.0.0"), now: noon}
 	if err := s.readTargets(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestMembers_WindowsAreComputedOncePerGroup(t *testing.T) {
 	known := s.counts.of(key)
 	known.keep("waits", &record{channel: "regular", windowed: true})
 	known.keep("free", &record{channel: "regular"})
-	members, opens := s.members(&world{now: noon}, known)
+	members, opens := s.members(&inputs{now: noon}, known)
 	held := map[string]int{}
 	for _, member := range members["regular"] {
 		held[member.Held]++
@@ -321,12 +321,12 @@ func TestMembers_WindowsAreComputedOncePerGroup(t *testing.T) {
 	if held[heldByWindow] != 1 || held[""] != 1 || !opens.Equal(noon.Add(time.Hour)) {
 		t.Errorf("held %v, the window opens at %v", held, opens)
 	}
-	members, opens = s.members(&world{now: noon.Add(time.Hour)}, known)
+	members, opens = s.members(&inputs{now: noon.Add(time.Hour)}, known)
 	if members["regular"][0].Held+members["regular"][1].Held != "" || !opens.IsZero() {
 		t.Errorf("in the window: %+v, %v", members, opens)
 	}
 	s.Windows = nil
-	members, _ = s.members(&world{now: noon}, known)
+	members, _ = s.members(&inputs{now: noon}, known)
 	if held := members["regular"][0].Held + members["regular"][1].Held; held != heldByRefusal {
 		t.Errorf("without a policy: %q", held)
 	}

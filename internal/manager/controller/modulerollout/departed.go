@@ -19,7 +19,7 @@ const page = 500
 
 // departed returns those of the Kymas that hold a place in a channel and do not follow it any more, according to the API server. The cache
 // alone does not tell: it may be older than the one that the place was given by.
-func (r *Reconciler) departed(ctx context.Context, w *world, channel string, missing []string) (gone []string, err error) {
+func (r *Reconciler) departed(ctx context.Context, w *inputs, channel string, missing []string) (gone []string, err error) {
 	names, err := r.namesOf(ctx, w, missing)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (r *Reconciler) departed(ctx context.Context, w *world, channel string, mis
 }
 
 // namesOf returns the names of Kymas by the beginning of their UID; one that does not exist has none.
-func (r *Reconciler) namesOf(ctx context.Context, w *world, prefixes []string) (map[string]string, error) {
+func (r *Reconciler) namesOf(ctx context.Context, w *inputs, prefixes []string) (map[string]string, error) {
 	names, next := map[string]string{}, ""
 	for {
 		list := &metav1.PartialObjectMetadataList{}
@@ -60,7 +60,7 @@ func (r *Reconciler) namesOf(ctx context.Context, w *world, prefixes []string) (
 }
 
 // follows reports whether a Kyma follows a channel and may have the module.
-func (r *Reconciler) follows(ctx context.Context, w *world, channel, name, prefix string) (bool, error) {
+func (r *Reconciler) follows(ctx context.Context, w *inputs, channel, name, prefix string) (bool, error) {
 	kyma := &v1beta2.Kyma{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: w.rollout.Namespace, Name: name}, kyma)
 	if apierrors.IsNotFound(err) || err == nil && rollout.Prefix(string(kyma.UID)) != prefix {
@@ -75,7 +75,7 @@ func (r *Reconciler) follows(ctx context.Context, w *world, channel, name, prefi
 
 // membership returns the channel that a Kyma follows in this rollout, and the reason for which it cannot have what that offers; member is
 // false when it does not follow any, or may not have the module at all.
-func (w *world) membership(kyma *v1beta2.Kyma, common module.Snapshot) (channel, refusal string, member bool) {
+func (w *inputs) membership(kyma *v1beta2.Kyma, common module.Snapshot) (channel, refusal string, member bool) {
 	follows := w.mandatory()
 	if !follows {
 		channel, follows = module.Follows(kyma, w.rollout.Name)

@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
-// world is what one pass reads, but for the Kymas.
-type world struct {
+// inputs is what one pass reads, but for the Kymas.
+type inputs struct {
 	rollout *v1beta2.ModuleRollout
 	// plan is what the rollout's spec says; nil when that cannot be carried out, which its conditions tell.
 	plan *rollout.Plan
@@ -34,7 +34,7 @@ type world struct {
 var stale = []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency}
 
 // readTargets reads what the channels in scope offer.
-func (r *Reconciler) readTargets(ctx context.Context, w *world) error {
+func (r *Reconciler) readTargets(ctx context.Context, w *inputs) error {
 	w.targets = map[string]*target{}
 	if w.release == nil {
 		return nil
@@ -87,7 +87,7 @@ func channelOf(status *v1beta2.ModuleRolloutStatus, channel string) *v1beta2.Rol
 }
 
 // template reads the template of a version, nil when there is none.
-func (r *Reconciler) template(ctx context.Context, w *world, version string) (*v1beta2.ModuleTemplate, error) {
+func (r *Reconciler) template(ctx context.Context, w *inputs, version string) (*v1beta2.ModuleTemplate, error) {
 	template := &v1beta2.ModuleTemplate{}
 	key := client.ObjectKey{Namespace: w.rollout.Namespace, Name: module.TemplateName(w.rollout.Name, version)}
 	switch err := r.Client.Get(ctx, key, template, stale...); {
@@ -100,7 +100,7 @@ func (r *Reconciler) template(ctx context.Context, w *world, version string) (*v
 }
 
 // missing returns why the version before cannot be installed, empty when it can or when there is none.
-func (r *Reconciler) missing(ctx context.Context, w *world, channel string) (string, error) {
+func (r *Reconciler) missing(ctx context.Context, w *inputs, channel string) (string, error) {
 	before := channelOf(&w.rollout.Status, channel)
 	if before == nil || before.From.Version == "" || before.From.Version == w.targets[channel].Version {
 		return "", nil
@@ -113,7 +113,7 @@ func (r *Reconciler) missing(ctx context.Context, w *world, channel string) (str
 }
 
 // basis returns everything that the facts about a Kyma depend on, beside the Kyma and its Manifest.
-func (w *world) basis() string {
+func (w *inputs) basis() string {
 	var text strings.Builder
 	if w.release != nil {
 		fmt.Fprintf(&text, "%s %d", w.release.UID, w.release.Generation)
@@ -128,7 +128,7 @@ func (w *world) basis() string {
 }
 
 // snapshot returns what module.RefusedChannel needs, but for the Kyma.
-func (w *world) snapshot(restricted []string) module.Snapshot {
+func (w *inputs) snapshot(restricted []string) module.Snapshot {
 	s := module.Snapshot{
 		Releases:  map[string]*v1beta2.ModuleReleaseMeta{w.rollout.Name: w.release},
 		Templates: map[string]*v1beta2.ModuleTemplate{}, Restricted: restricted,
@@ -142,10 +142,10 @@ func (w *world) snapshot(restricted []string) module.Snapshot {
 }
 
 // mandatory reports whether every Kyma has the module.
-func (w *world) mandatory() bool { return w.release != nil && w.release.Spec.Mandatory != nil }
+func (w *inputs) mandatory() bool { return w.release != nil && w.release.Spec.Mandatory != nil }
 
 // members returns the Kymas of every channel, and when a maintenance window opens that one of them waits for.
-func (r *Reconciler) members(w *world, known *count) (byChannel map[string][]rollout.Member, opens time.Time) {
+func (r *Reconciler) members(w *inputs, known *count) (byChannel map[string][]rollout.Member, opens time.Time) {
 	windows := &windows{now: w.now, known: map[module.WindowGroup]window{}}
 	if r.Windows != nil {
 		windows.policy = r.Windows.Policy()

@@ -20,8 +20,8 @@ func ago(minutes int) metav1.Time {
 	return metav1.NewTime(noon.Add(-time.Duration(minutes) * time.Minute))
 }
 
-// scene is a Kyma with a Manifest that asks for a version and reports a state, and whatever a case changes.
-func scene(version string, state v1beta2.State, change func(*candidate)) candidate {
+// sampleOf returns a Kyma with a Manifest that asks for a version and reports a state, and whatever a case changes.
+func sampleOf(version string, state v1beta2.State, change func(*candidate)) candidate {
 	status := metav1.ConditionTrue
 	if state != v1beta2.StateReady {
 		status = metav1.ConditionFalse
@@ -57,105 +57,105 @@ func TestNewRecord(t *testing.T) {
 	to := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0"}}
 	for _, test := range []struct {
 		name    string
-		scene   candidate
+		sample  candidate
 		to      target
 		before  *record
 		refusal string
 		want    rollout.Member
 	}{
 		{
-			name: "one that has the version before has not begun", scene: scene("1.0.0", ready, nil),
+			name: "one that has the version before has not begun", sample: sampleOf("1.0.0", ready, nil),
 			want: rollout.Member{},
 		},
 		{
-			name: "one without the module has not begun either", scene: scene("", "", func(c *candidate) { c.manifest, c.entry = nil, nil }),
+			name: "one without the module has not begun either", sample: sampleOf("", "", func(c *candidate) { c.manifest, c.entry = nil, nil }),
 			want: rollout.Member{},
 		},
 		{
-			name: "one that was not ready before it began is marked", scene: scene("1.0.0", v1beta2.StateError, nil),
+			name: "one that was not ready before it began is marked", sample: sampleOf("1.0.0", v1beta2.StateError, nil),
 			want: rollout.Member{BrokenBefore: true},
 		},
 		{
-			name: "one whose Manifest asks for the target has begun when the revision did", scene: scene("1.1.0", processing, nil),
+			name: "one whose Manifest asks for the target has begun when the revision did", sample: sampleOf("1.1.0", processing, nil),
 			want: rollout.Member{Begun: true, At: ago(20).Time},
 		},
 		{
 			name: "the state before the revision counts from then on",
-			scene: scene("1.1.0", processing, func(c *candidate) {
+			sample: sampleOf("1.1.0", processing, func(c *candidate) {
 				c.manifest.Status.Revisions[0].Before = v1beta2.StateWarning
 			}),
 			want: rollout.Member{Begun: true, At: ago(20).Time, BrokenBefore: true},
 		},
 		{
 			name:   "without a revision, what was seen to begin began when that was seen",
-			scene:  scene("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
+			sample: sampleOf("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
 			before: &record{}, want: rollout.Member{Begun: true, At: noon},
 		},
 		{
 			name:   "and not again later",
-			scene:  scene("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
+			sample: sampleOf("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
 			before: &record{member: rollout.Member{Begun: true, At: ago(3).Time}}, want: rollout.Member{Begun: true, At: ago(3).Time},
 		},
 		{
-			name:  "without either it began long ago",
-			scene: scene("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
-			want:  rollout.Member{Begun: true},
+			name:   "without either it began long ago",
+			sample: sampleOf("1.1.0", processing, func(c *candidate) { c.manifest.Status.Revisions = nil }),
+			want:   rollout.Member{Begun: true},
 		},
 		{
-			name: "one that is ready is so since its Manifest is", scene: scene("1.1.0", ready, nil),
+			name: "one that is ready is so since its Manifest is", sample: sampleOf("1.1.0", ready, nil),
 			want: rollout.Member{Begun: true, At: ago(20).Time, Ready: true, ReadySince: ago(10).Time},
 		},
 		{
-			name:  "the Manifest alone makes it not ready, as its own resource may count",
-			scene: scene("1.1.0", ready, func(c *candidate) { c.entry.State = processing }),
-			want:  rollout.Member{Begun: true, At: ago(20).Time},
+			name:   "the Manifest alone makes it not ready, as its own resource may count",
+			sample: sampleOf("1.1.0", ready, func(c *candidate) { c.entry.State = processing }),
+			want:   rollout.Member{Begun: true, At: ago(20).Time},
 		},
 		{
 			name: "a mandatory module has only its Manifest",
-			scene: scene("1.1.0", ready, func(c *candidate) {
+			sample: sampleOf("1.1.0", ready, func(c *candidate) {
 				c.entry, c.mandatory = nil, true
 			}),
 			want: rollout.Member{Begun: true, At: ago(20).Time, Ready: true, ReadySince: ago(10).Time},
 		},
 		{
-			name:  "a Manifest that was not observed is not ready",
-			scene: scene("1.1.0", ready, func(c *candidate) { c.manifest.Generation = 3 }),
-			want:  rollout.Member{Begun: true, At: ago(20).Time},
+			name:   "a Manifest that was not observed is not ready",
+			sample: sampleOf("1.1.0", ready, func(c *candidate) { c.manifest.Generation = 3 }),
+			want:   rollout.Member{Begun: true, At: ago(20).Time},
 		},
 		{
 			name: "one that was ready is unready since its Manifest is",
-			scene: scene("1.1.0", processing, func(c *candidate) {
+			sample: sampleOf("1.1.0", processing, func(c *candidate) {
 				c.manifest.Status.Revisions[0].Outcome = v1beta2.RevisionSucceeded
 			}),
 			want: rollout.Member{Begun: true, At: ago(20).Time, UnreadySince: ago(10).Time},
 		},
 		{
 			name:   "or since it was seen when the Manifest is ready all the time",
-			scene:  scene("1.1.0", ready, func(c *candidate) { c.entry.State = v1beta2.StateWarning }),
+			sample: sampleOf("1.1.0", ready, func(c *candidate) { c.entry.State = v1beta2.StateWarning }),
 			before: &record{member: rollout.Member{Begun: true, Ready: true}},
 			want:   rollout.Member{Begun: true, At: ago(20).Time, UnreadySince: noon},
 		},
 		{
 			name:   "and that stays",
-			scene:  scene("1.1.0", ready, func(c *candidate) { c.entry.State = v1beta2.StateWarning }),
+			sample: sampleOf("1.1.0", ready, func(c *candidate) { c.entry.State = v1beta2.StateWarning }),
 			before: &record{member: rollout.Member{Begun: true, UnreadySince: ago(4).Time}},
 			want:   rollout.Member{Begun: true, At: ago(20).Time, UnreadySince: ago(4).Time},
 		},
 		{
-			name: "one that is ready again is so since now", scene: scene("1.1.0", ready, nil),
+			name: "one that is ready again is so since now", sample: sampleOf("1.1.0", ready, nil),
 			before: &record{member: rollout.Member{Begun: true, UnreadySince: ago(4).Time}},
 			want:   rollout.Member{Begun: true, At: ago(20).Time, Ready: true, ReadySince: noon},
 		},
 		{
 			name: "one that asks for a lower version again is back",
-			scene: scene("1.0.0", ready, func(c *candidate) {
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
 				c.manifest.Status.Revisions = append([]v1beta2.Revision{{Number: 1, Version: "1.1.0", At: ago(30)}}, c.manifest.Status.Revisions...)
 			}),
 			want: rollout.Member{Back: true, BackSince: ago(20).Time},
 		},
 		{
 			name: "and went by itself when the Kyma avoids the target",
-			scene: scene("1.0.0", ready, func(c *candidate) {
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
 				c.manifest.Status.Revisions = append([]v1beta2.Revision{{Number: 1, Version: "1.1.0", At: ago(30)}}, c.manifest.Status.Revisions...)
 				c.entry.Avoid = "1.1.0@sha256:00"
 			}),
@@ -163,21 +163,21 @@ func TestNewRecord(t *testing.T) {
 		},
 		{
 			name: "what runs still is the target while it goes back",
-			scene: scene("1.0.0", processing, func(c *candidate) {
+			sample: sampleOf("1.0.0", processing, func(c *candidate) {
 				c.manifest.Status.InstalledVersion = "1.1.0"
 			}),
 			want: rollout.Member{Begun: true},
 		},
 		{
 			name: "a runtime that does not answer is lost since then",
-			scene: scene("1.0.0", v1beta2.StateError, func(c *candidate) {
+			sample: sampleOf("1.0.0", v1beta2.StateError, func(c *candidate) {
 				c.manifest.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnreachable, ago(7))
 			}),
 			want: rollout.Member{BrokenBefore: true, LostSince: ago(7).Time},
 		},
 		{
 			name: "the later of the two who tell counts, as each may have been unready before",
-			scene: scene("1.0.0", v1beta2.StateError, func(c *candidate) {
+			sample: sampleOf("1.0.0", v1beta2.StateError, func(c *candidate) {
 				c.manifest.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnreachable, ago(7))
 				c.kyma.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnauthorized, ago(5))
 			}),
@@ -185,42 +185,42 @@ func TestNewRecord(t *testing.T) {
 		},
 		{
 			name: "it is not lost before it began",
-			scene: scene("1.1.0", v1beta2.StateError, func(c *candidate) {
+			sample: sampleOf("1.1.0", v1beta2.StateError, func(c *candidate) {
 				c.manifest.Status.Conditions = conditionReady(v1beta2.ReasonRuntimeUnreachable, ago(50))
 			}),
 			want: rollout.Member{Begun: true, At: ago(20).Time, LostSince: ago(20).Time},
 		},
 		{
-			name:  "a Kyma that is being deleted is held",
-			scene: scene("1.0.0", ready, func(c *candidate) { c.kyma.DeletionTimestamp = new(ago(1)) }),
-			want:  rollout.Member{Held: heldByDeletion},
+			name:   "a Kyma that is being deleted is held",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.kyma.DeletionTimestamp = new(ago(1)) }),
+			want:   rollout.Member{Held: heldByDeletion},
 		},
 		{
-			name:  "also where the Manifest goes",
-			scene: scene("1.0.0", ready, func(c *candidate) { c.manifest.DeletionTimestamp = new(ago(1)) }),
-			want:  rollout.Member{Held: heldByDeletion},
+			name:   "also where the Manifest goes",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.DeletionTimestamp = new(ago(1)) }),
+			want:   rollout.Member{Held: heldByDeletion},
 		},
 		{
-			name:  "or leaves its objects",
-			scene: scene("1.0.0", ready, func(c *candidate) { c.manifest.Annotations = map[string]string{v1beta2.AnnotationIsUnmanaged: "true"} }),
-			want:  rollout.Member{Held: heldByDeletion},
+			name:   "or leaves its objects",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.Annotations = map[string]string{v1beta2.AnnotationIsUnmanaged: "true"} }),
+			want:   rollout.Member{Held: heldByDeletion},
 		},
 		{
-			name:  "a Kyma that is suspended is held, and one that has begun, too",
-			scene: scene("1.1.0", processing, func(c *candidate) { c.kyma.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
-			want:  rollout.Member{Begun: true, At: ago(20).Time, Held: heldBySuspended},
+			name:   "a Kyma that is suspended is held, and one that has begun, too",
+			sample: sampleOf("1.1.0", processing, func(c *candidate) { c.kyma.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
+			want:   rollout.Member{Begun: true, At: ago(20).Time, Held: heldBySuspended},
 		},
 		{
-			name:  "a Manifest that is suspended is held",
-			scene: scene("1.0.0", ready, func(c *candidate) { c.manifest.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
-			want:  rollout.Member{Held: heldBySuspended},
+			name:   "a Manifest that is suspended is held",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
+			want:   rollout.Member{Held: heldBySuspended},
 		},
 		{
-			name: "one that cannot have the target is refused", scene: scene("1.0.0", ready, nil), refusal: v1beta2.ReasonTemplateNotFound,
+			name: "one that cannot have the target is refused", sample: sampleOf("1.0.0", ready, nil), refusal: v1beta2.ReasonTemplateNotFound,
 			want: rollout.Member{Held: heldByRefusal},
 		},
 		{
-			name: "and so is one that has a higher version", scene: scene("1.2.0", ready, nil),
+			name: "and so is one that has a higher version", sample: sampleOf("1.2.0", ready, nil),
 			want: rollout.Member{Held: heldByRefusal},
 		},
 	} {
@@ -228,7 +228,7 @@ func TestNewRecord(t *testing.T) {
 			if test.to.Version == "" {
 				test.to = to
 			}
-			got := newRecord(test.scene, "regular", &test.to, test.before, test.refusal, noon)
+			got := newRecord(test.sample, "regular", &test.to, test.before, test.refusal, noon)
 			ignored := cmpopts.IgnoreFields(rollout.Member{}, "UID", "Name", "Labels", "Created", "State", "Reason", "Message")
 			if diff := cmp.Diff(test.want, got.member, ignored); diff != "" {
 				t.Errorf("facts (-want +got):\n%s", diff)
@@ -241,7 +241,7 @@ func TestNewRecord(t *testing.T) {
 }
 
 func TestNewRecord_ADigestTellsOneTargetFromAnother(t *testing.T) {
-	c := scene("1.1.0", v1beta2.StateReady, nil)
+	c := sampleOf("1.1.0", v1beta2.StateReady, nil)
 	digest := revision.Digest(&c.manifest.Spec)
 	c.manifest.Status.Revisions[0].Digest = digest
 	same := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0", Digest: digest}}
@@ -263,18 +263,18 @@ func TestNewRecord_OnlyAnUpgradeWithDowntimeNeedsAWindow(t *testing.T) {
 	template := &v1beta2.ModuleTemplate{Spec: v1beta2.ModuleTemplateSpec{RequiresDowntime: true}}
 	to := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0"}, template: template}
 	for _, test := range []struct {
-		name  string
-		scene candidate
-		want  bool
+		name   string
+		sample candidate
+		want   bool
 	}{
-		{"an upgrade", scene("1.0.0", v1beta2.StateReady, nil), true},
-		{"the first installation", scene("", "", func(c *candidate) { c.manifest = nil }), false},
-		{"one that has begun", scene("1.1.0", v1beta2.StateProcessing, nil), false},
-		{"one that is held anyway", scene("1.0.0", v1beta2.StateReady, func(c *candidate) { c.kyma.DeletionTimestamp = new(ago(1)) }), false},
-		{"a mandatory module", scene("1.0.0", v1beta2.StateReady, func(c *candidate) { c.mandatory = true }), false},
-		{"a Kyma that skips windows", scene("1.0.0", v1beta2.StateReady, func(c *candidate) { c.kyma.Spec.SkipMaintenanceWindows = true }), false},
+		{"an upgrade", sampleOf("1.0.0", v1beta2.StateReady, nil), true},
+		{"the first installation", sampleOf("", "", func(c *candidate) { c.manifest = nil }), false},
+		{"one that has begun", sampleOf("1.1.0", v1beta2.StateProcessing, nil), false},
+		{"one that is held anyway", sampleOf("1.0.0", v1beta2.StateReady, func(c *candidate) { c.kyma.DeletionTimestamp = new(ago(1)) }), false},
+		{"a mandatory module", sampleOf("1.0.0", v1beta2.StateReady, func(c *candidate) { c.mandatory = true }), false},
+		{"a Kyma that skips windows", sampleOf("1.0.0", v1beta2.StateReady, func(c *candidate) { c.kyma.Spec.SkipMaintenanceWindows = true }), false},
 	} {
-		if got := newRecord(test.scene, "", &to, nil, "", noon).windowed; got != test.want {
+		if got := newRecord(test.sample, "", &to, nil, "", noon).windowed; got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // refresh brings the records up to date: those of the Kymas that changed, or all when what they were made by has changed.
-func (r *Reconciler) refresh(ctx context.Context, w *world, known *count) error {
+func (r *Reconciler) refresh(ctx context.Context, w *inputs, known *count) error {
 	known.expect(w.mandatory())
 	touched := known.take() // before anything is read, so that an event that comes meanwhile counts for the next pass
 	names := maps.Keys(touched)
@@ -40,7 +40,7 @@ func (r *Reconciler) refresh(ctx context.Context, w *world, known *count) error 
 }
 
 // kymas returns the names of the Kymas that may have the module.
-func (r *Reconciler) kymas(ctx context.Context, w *world) (map[string]struct{}, error) {
+func (r *Reconciler) kymas(ctx context.Context, w *inputs) (map[string]struct{}, error) {
 	list := &v1beta2.KymaList{}
 	options := []client.ListOption{
 		client.InNamespace(w.rollout.Namespace), client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency,
@@ -59,7 +59,7 @@ func (r *Reconciler) kymas(ctx context.Context, w *world) (map[string]struct{}, 
 }
 
 // look returns what the cache holds of one Kyma and the module, nil when it is no member of any channel.
-func (r *Reconciler) look(ctx context.Context, w *world, common module.Snapshot, name string, before *record) (*record, error) {
+func (r *Reconciler) look(ctx context.Context, w *inputs, common module.Snapshot, name string, before *record) (*record, error) {
 	kyma := &v1beta2.Kyma{}
 	switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: w.rollout.Namespace, Name: name}, kyma, stale...); {
 	case apierrors.IsNotFound(err):
@@ -98,7 +98,7 @@ func entryOf(kyma *v1beta2.Kyma, name string) *v1beta2.ModuleStatus {
 
 // manifest reads the Manifest of the module, nil when there is none: by the name that the Kyma's status gives it, by the name that it would
 // get, and among all of the Kyma when a component was renamed meanwhile.
-func (r *Reconciler) manifest(ctx context.Context, w *world, c *candidate) (*v1beta2.Manifest, error) {
+func (r *Reconciler) manifest(ctx context.Context, w *inputs, c *candidate) (*v1beta2.Manifest, error) {
 	names := []string{module.ManifestName(c.kyma.Name, w.release.Spec.OCMComponentName, w.rollout.Name)}
 	if c.entry != nil && c.entry.Manifest != nil {
 		names = append([]string{c.entry.Manifest.Name}, names...)
