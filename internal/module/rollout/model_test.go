@@ -66,13 +66,15 @@ func (w *world) event() {
 		w.disturb(w.IntN(6))
 	case dice < 90:
 		w.owner = w.IntN(3)
-		if w.IntN(2) == 0 {
+		if !w.jumps() && w.IntN(2) == 0 {
 			w.boot(w.IntN(3))
 		}
 	case dice < 96:
 		w.person(w.IntN(9))
 	case dice < 97:
-		r.offset += time.Duration(w.IntN(7200)-3600) * time.Second
+		if w.jumps() {
+			w.offset += time.Duration(w.IntN(7200)-3600) * time.Second
+		}
 	case dice < 98:
 		w.now = w.now.Add(time.Duration(w.IntN(48)) * time.Hour)
 	default:
@@ -81,6 +83,9 @@ func (w *world) event() {
 	w.log = append(w.log, fmt.Sprintf("%s event %d: revision %d, offered %s: %s", w.now.Format(time.DateTime), dice, w.api.revision, w.api.offered,
 		w.api.rollout.Status.Summary))
 }
+
+// jumps reports whether clocks are set in this run. A process that starts afterwards cannot know of it, so that then none does.
+func (w *world) jumps() bool { return w.seed%2 == 0 }
 
 // progress lets a Kyma become ready, or go back by itself.
 func (w *world) progress() {
@@ -91,12 +96,12 @@ func (w *world) progress() {
 	bad := k.unsound && w.failing[k.running]
 	switch {
 	case !k.ready && !bad:
-		k.ready, k.everReady, k.readySince = true, true, w.now
+		k.ready, k.everReady, k.readySince = true, true, w.wall()
 	case bad && w.IntN(4) == 0 && k.running != "1.2.0":
-		k.avoid, k.had, k.backSince, k.began = k.running, k.running, w.now, w.now
-		k.running, k.ready, k.everReady, k.brokenBefore, k.readySince = "1.2.0", true, true, false, w.now
+		k.avoid, k.had, k.backSince, k.began = k.running, k.running, w.wall(), w.wall()
+		k.running, k.ready, k.everReady, k.brokenBefore, k.readySince = "1.2.0", true, true, false, w.wall()
 	case k.ready && w.IntN(8) == 0:
-		k.ready, k.unreadySince = false, w.now
+		k.ready, k.unreadySince = false, w.wall()
 	}
 	w.api.kymas[k.uid] = k
 }
@@ -115,7 +120,7 @@ func (w *world) disturb(what int) {
 	case 1:
 		k.ring = rings[w.IntN(3)]
 	case 2:
-		k.lostSince = w.now
+		k.lostSince = w.wall()
 	case 3:
 		k.lostSince = time.Time{}
 	case 4:
@@ -133,7 +138,7 @@ func (w *world) person(what int) {
 		channel = w.api.rollout.Status.Channels[0]
 	}
 	decide := func(action v1beta2.RolloutAction) {
-		spec.Decision = &v1beta2.RolloutDecision{Action: action, Target: w.api.offered, Wave: channel.Wave, At: floor(w.now)}
+		spec.Decision = &v1beta2.RolloutDecision{Action: action, Target: w.api.offered, Wave: channel.Wave, At: floor(w.wall())}
 	}
 	switch what {
 	case 0:
@@ -333,7 +338,7 @@ func (w *world) judgeConcurrency() {
 	}
 	for uid := range w.begun {
 		k, there := w.api.kymas[uid]
-		if there && k.running == status.To.Version && !k.everReady && w.now.Before(k.began.Add(deadlineOfModel)) {
+		if there && k.running == status.To.Version && !k.everReady && w.now.Before(k.begunAt.Add(deadlineOfModel)) {
 			busy[Prefix(uid)] = true
 		}
 	}
@@ -353,7 +358,6 @@ func (w *world) settle() {
 	last := ""
 	for range 300 {
 		for i, r := range w.replicas {
-			r.offset = 0
 			w.sync(r, 1)
 			if i == w.owner {
 				w.compute(r)
@@ -365,7 +369,7 @@ func (w *world) settle() {
 			w.reconcile(w.replicas[w.owner], uid)
 			k := w.api.kymas[uid]
 			if k.running != "" && !k.ready && !(k.unsound && w.failing[k.running]) {
-				k.ready, k.everReady, k.readySince = true, true, w.now
+				k.ready, k.everReady, k.readySince = true, true, w.wall()
 				w.api.kymas[uid] = k
 			}
 		}

@@ -21,7 +21,8 @@ type simKyma struct {
 	ring         string
 	created      time.Time
 	running      string
-	began        time.Time
+	began        time.Time // by the wall clock, as everything below
+	begunAt      time.Time // as time passes
 	ready        bool
 	everReady    bool
 	readySince   time.Time
@@ -51,7 +52,6 @@ type replica struct {
 	offered  string
 	mark     string
 	kymas    map[string]simKyma
-	offset   time.Duration // of its wall clock
 	clock    Clock
 	booted   time.Time
 	pending  *v1beta2.RolloutChannel // computed and not written yet
@@ -64,7 +64,8 @@ type world struct {
 	*rand.Rand
 
 	seed     uint64
-	now      time.Time
+	now      time.Time     // as it passes
+	offset   time.Duration // of all wall clocks: they are set together, as by one time server
 	api      stored
 	replicas [3]*replica
 	owner    int
@@ -120,6 +121,8 @@ func (w *world) plan() v1beta2.ModuleRolloutSpec {
 	return spec
 }
 
+func (w *world) wall() time.Time { return w.now.Add(w.offset) }
+
 // newRollout makes the rollout, or makes it anew, and the release does not know it yet.
 func (w *world) newRollout() {
 	spec := w.api.rollout.Spec
@@ -131,7 +134,7 @@ func (w *world) newRollout() {
 func (w *world) newKyma() {
 	w.made++
 	name := fmt.Sprintf("kyma-%d", w.made)
-	k := simKyma{uid: uidOf(fmt.Sprintf("%s-%d", name, w.seed)), name: name, ring: rings[w.IntN(3)], created: w.now, running: "1.2.0",
+	k := simKyma{uid: uidOf(fmt.Sprintf("%s-%d", name, w.seed)), name: name, ring: rings[w.IntN(3)], created: w.wall(), running: "1.2.0",
 		ready: true, everReady: true, unsound: w.IntN(3) == 0}
 	if w.made > 3 && w.IntN(4) == 0 {
 		k.running, k.ready, k.everReady = "", false, false
@@ -144,7 +147,7 @@ func (k *simKyma) labels() map[string]string { return map[string]string{"ring": 
 // boot starts a replica: it reads everything.
 func (w *world) boot(i int) {
 	*w.replicas[i] = replica{booted: w.now, kymas: map[string]simKyma{}}
-	w.replicas[i].clock.Read(w.now, 0, time.Hour) // A jump before the first reading would not be seen.
+	w.replicas[i].clock.Read(w.wall(), 0, time.Hour) // A jump before the first reading would not be seen.
 	w.sync(w.replicas[i], 1)
 }
 
@@ -218,9 +221,8 @@ func (w *world) compute(r *replica) {
 	if offered != before.To.Version {
 		offered = w.api.offered
 	}
-	wall := w.now.Add(r.offset)
-	facts := Facts{Offered: v1beta2.RolloutVersion{Version: offered}, Armed: r.mark == string(r.rollout.UID), Now: wall,
-		Jumps: r.clock.Read(wall, w.now.Sub(r.booted), plan.Horizon())}
+	facts := Facts{Offered: v1beta2.RolloutVersion{Version: offered}, Armed: r.mark == string(r.rollout.UID), Now: w.wall(),
+		Jumps: r.clock.Read(w.wall(), w.now.Sub(r.booted), plan.Horizon())}
 	for _, uid := range w.uids(r.kymas) {
 		facts.Members = append(facts.Members, memberOf(r.kymas[uid], offered))
 	}
@@ -254,7 +256,7 @@ func (w *world) write(r *replica) {
 	w.api.revision++
 	w.api.rollout.Status.Channels = []v1beta2.RolloutChannel{*next.DeepCopy()}
 	w.api.rollout.Status.ObservedGeneration = r.rollout.Generation
-	SetConditions(&w.api.rollout, "", metav1.NewTime(w.now))
+	SetConditions(&w.api.rollout, "", metav1.NewTime(w.wall()))
 	if w.api.rollout.Status.Summary == "" || next.Message == "" {
 		w.fatal("a status without words: %+v", next)
 	}
@@ -274,8 +276,8 @@ func (w *world) reconcile(r *replica, uid string) {
 	answer := Ask(&r.rollout, r.mark, "regular", r.offered, Applicant{UID: uid, Labels: set, Running: k.running})
 	switch {
 	case answer.Back && k.running == r.offered:
-		k.had, k.running, k.backSince, k.ready, k.everReady = k.running, answer.From, w.now, false, false
-		k.began = w.now
+		k.had, k.running, k.backSince, k.ready, k.everReady = k.running, answer.From, w.wall(), false, false
+		k.began, k.begunAt = w.wall(), w.now
 	case answer.Allowed && k.running != r.offered && !moduleversion.IsLower(r.offered, k.running) && k.avoid != r.offered && !k.closed:
 		w.judgeBegin(r, &k, set)
 		w.begin(&k, r.offered)
@@ -287,7 +289,8 @@ func (w *world) reconcile(r *replica, uid string) {
 
 func (w *world) begin(k *simKyma, version string) {
 	k.brokenBefore = k.running != "" && !k.ready
-	k.running, k.began, k.ready, k.everReady, k.readySince = version, w.now, false, false, time.Time{}
+	k.running, k.began, k.begunAt = version, w.wall(), w.now
+	k.ready, k.everReady, k.readySince = false, false, time.Time{}
 }
 
 func (w *world) fatal(format string, values ...any) {
