@@ -55,11 +55,11 @@ func (s *stepper) beginWave() bool {
 	}
 	switch {
 	case s.plan.waves[s.current].approval && !s.isApproved():
-		s.wait("wave %s waits for approval", at.Name)
+		s.waitf("wave %s waits for approval", at.Name)
 	case s.plan.paused:
-		s.wait("paused before wave %s", at.Name)
+		s.waitf("paused before wave %s", at.Name)
 	case !s.facts.Armed:
-		s.proceed("wave %s begins as soon as the release is marked", at.Name)
+		s.proceedf("wave %s begins as soon as the release is marked", at.Name)
 	default:
 		at.Since = floor(s.now)
 		s.judgeAnew()
@@ -74,10 +74,10 @@ func (s *stepper) passWave() bool {
 	switch {
 	case at.Name == Others && at.Total == 0:
 	case s.held.holding > 0:
-		s.proceed("wave %s upgrades", at.Name)
+		s.proceedf("wave %s upgrades", at.Name)
 		return false
 	case at.Ready == 0 && s.held.delaying == 0 && !s.isApprovedEmpty():
-		s.wait("no Kyma of wave %s is ready with %s or can become so (%s): approve the wave, or correct it", at.Name, s.channel.To.Version,
+		s.waitf("no Kyma of wave %s is ready with %s or can become so (%s): approve the wave, or correct it", at.Name, s.channel.To.Version,
 			describeNumbers(at))
 		return false
 	case at.Ready == 0 && s.held.delaying == 0:
@@ -87,11 +87,11 @@ func (s *stepper) passWave() bool {
 		}
 	}
 	if s.plan.paused {
-		s.wait("paused after wave %s", at.Name)
+		s.waitf("paused after wave %s", at.Name)
 		return false
 	}
 	if !s.facts.Armed {
-		s.proceed("the release is not marked any more: nothing begins before it is")
+		s.proceedf("the release is not marked any more: nothing begins before it is")
 		return false
 	}
 	return true
@@ -108,9 +108,9 @@ func (s *stepper) hasSoaked(at *v1beta2.RolloutWaveStatus, planned *wave) bool {
 	}
 	switch end := s.end(at.Since.Time, planned.soak); {
 	case planned.soak > 0 && !s.isPast(end):
-		s.proceed("wave %s soaks until %s", at.Name, formatTime(end))
+		s.proceedf("wave %s soaks until %s", at.Name, formatTime(end))
 	case s.held.delaying > 0:
-		s.proceed("wave %s has soaked, and passes when all of it is ready and was so for a while: %d of %d are not", at.Name,
+		s.proceedf("wave %s has soaked, and passes when all of it is ready and was so for a while: %d of %d are not", at.Name,
 			s.held.delaying, at.Total)
 	default:
 		return true
@@ -136,16 +136,16 @@ func (s *stepper) isApprovedEmpty() bool {
 	return at.IsZero() || !at.Before(began)
 }
 
-// proceed sets what goes on without a person, and wait what does not.
-func (s *stepper) proceed(format string, values ...any) {
+// proceedf sets what goes on without a person, and waitf what does not.
+func (s *stepper) proceedf(format string, values ...any) {
 	if s.plan.paused {
-		s.wait("paused; "+format, values...)
+		s.waitf("paused; "+format, values...)
 		return
 	}
 	s.channel.Phase, s.message = v1beta2.RolloutProgressing, fmt.Sprintf(format, values...)
 }
 
-func (s *stepper) wait(format string, values ...any) {
+func (s *stepper) waitf(format string, values ...any) {
 	s.channel.Phase, s.message = v1beta2.RolloutWaiting, fmt.Sprintf(format, values...)
 }
 

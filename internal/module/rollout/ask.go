@@ -162,7 +162,8 @@ func (q *question) askWave() Answer {
 	return Answer{Detail: fmt.Sprintf("for the rollout to go on%s", q.describe(plan, current))}
 }
 
-// isOpen reports whether every Kyma of a wave may have the target. It is not while the plan is newer than the status: it may say otherwise.
+// isOpen reports whether every Kyma of a wave may have the target. It is not while the plan is newer than the status: it may say
+// otherwise.
 func (q *question) isOpen(own *wave) bool {
 	return q.status.Open && own.limit == 0 && q.rollout.Status.ObservedGeneration == q.rollout.Generation
 }

@@ -60,9 +60,9 @@ func TestAsk(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		waves []v1beta2.RolloutWave
-		play  func(*scene)
+		play  func(*fixture)
 	}{
-		{"a first installation gets the version before until its wave has passed, and then the target", wavesOf("one", "two"), func(s *scene) {
+		{"a first installation gets the version before until its wave has passed, and then the target", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "first")
 			s.kymas("two", "b", "second")
 			s.of("first").Held = "window"
@@ -83,7 +83,7 @@ func TestAsk(t *testing.T) {
 			mustEqual(s.T, "halted", Answer{From: oldVersion, Detail: "for a decision: its rollout halted, since too many upgrades failed"}, s.ask("first", ""))
 			mustEqual(s.T, "who has it", Answer{Allowed: true}, s.ask("a", newVersion))
 		}},
-		{"the answer says which wave, and until when", []v1beta2.RolloutWave{ring("one", soak(2*time.Hour)), ring("two", approval), ring("three")}, func(s *scene) {
+		{"the answer says which wave, and until when", []v1beta2.RolloutWave{ring("one", soak(2*time.Hour)), ring("two", approval), ring("three")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.kymas("three", "c")
@@ -97,7 +97,7 @@ func TestAsk(t *testing.T) {
 			s.of("a").Labels = nil
 			mustEqual(s.T, "in no wave", `for wave "others", which has not begun: wave "two" waits for approval`, s.ask("a", oldVersion).Detail)
 		}},
-		{"a wave without a Kyma that is ready is told", wavesOf("one", "two"), func(s *scene) {
+		{"a wave without a Kyma that is ready is told", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.of("a").Held = "window"
@@ -106,7 +106,7 @@ func TestAsk(t *testing.T) {
 			mustEqual(s.T, "a later wave", `for wave "two", which has not begun`+empty, s.ask("b", oldVersion).Detail)
 			mustEqual(s.T, "this wave", `for the rollout to go on`+empty, s.ask("a", oldVersion).Detail)
 		}},
-		{"an open wave is open to its Kymas while the status speaks of the plan", []v1beta2.RolloutWave{ring("one", atOnce(0)), ring("two")}, func(s *scene) {
+		{"an open wave is open to its Kymas while the status speaks of the plan", []v1beta2.RolloutWave{ring("one", atOnce(0)), ring("two")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			mustEqual(s.T, "open", true, s.ask("a", oldVersion).Allowed)
@@ -116,7 +116,7 @@ func TestAsk(t *testing.T) {
 			s.rollout.Spec.Waves[0].MaxConcurrent = 1
 			mustEqual(s.T, "it got a bound", false, s.ask("a", oldVersion).Allowed)
 		}},
-		{"a plan that cannot be carried out admits no new Kyma", wavesOf("one"), func(s *scene) {
+		{"a plan that cannot be carried out admits no new Kyma", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			s.rollout.Spec.Waves = nil
@@ -126,20 +126,20 @@ func TestAsk(t *testing.T) {
 				}
 			}
 		}},
-		{"a status whose wave is not in it admits no new Kyma", wavesOf("one"), func(s *scene) {
+		{"a status whose wave is not in it admits no new Kyma", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.channel().Underway, s.channel().Wave = nil, "gone"
 			mustEqual(s.T, "answer", Answer{From: oldVersion, Detail: `for wave "one", which has not begun`}, s.ask("a", oldVersion))
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.play(newScene(t, test.waves...)) })
+		t.Run(test.name, func(t *testing.T) { test.play(newFixture(t, test.waves...)) })
 	}
 }
 
 // No text for users of a runtime names another Kyma.
 func TestAsk_NamesNoOtherKyma(t *testing.T) {
-	s := newScene(t, ring("one"), ring("two"))
+	s := newFixture(t, ring("one"), ring("two"))
 	s.kymas("one", "secret-name")
 	s.kymas("two", "b")
 	s.step()

@@ -6,8 +6,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// takeBack takes the target back from those that have it, when the plan says so: from those that failed at once, and from the others as many
-// at a time as the current wave upgrades.
+// takeBack takes the target back from those that have it, when the plan says so: from those that failed at once, and from the others as
+// many at a time as the current wave upgrades.
 func (s *stepper) takeBack() {
 	s.channel.Open = false
 	if !s.plan.rollback {
@@ -38,7 +38,7 @@ func (s *stepper) takeBack() {
 	s.addBack(free, func(i int) bool { return s.facts.Members[i].Held == "" })
 }
 
-// cannotGoBack says why nobody is taken back; empty when they are.
+// cannotGoBack says why no Kyma is taken back; empty when they are.
 func (s *stepper) cannotGoBack() string {
 	completed := LastCompleted(&s.channel)
 	switch {
@@ -116,7 +116,7 @@ func (s *stepper) noteStuck() {
 		}
 	}
 	if stuck > 0 {
-		s.note("%d cannot go back and keep it", stuck)
+		s.notef("%d cannot go back and keep it", stuck)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // goesBack lets Kymas go back, which must be told to.
-func (s *scene) goesBack(names ...string) {
+func (s *fixture) goesBack(names ...string) {
 	s.Helper()
 	for _, name := range names {
 		if answer := s.ask(name, newVersion); !answer.Back || answer.Allowed || answer.From != oldVersion {
@@ -22,8 +22,8 @@ func (s *scene) goesBack(names ...string) {
 
 func TestBack(t *testing.T) {
 	// Three are ready and one fails, of a wave that upgrades two at a time.
-	failing := func(t *testing.T) *scene {
-		s := newScene(t, ring("one", atOnce(2)), ring("two"))
+	failing := func(t *testing.T) *fixture {
+		s := newFixture(t, ring("one", atOnce(2)), ring("two"))
 		s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
 		s.kymas("one", "a", "b", "c", "d")
 		s.kymas("two", "z")
@@ -41,7 +41,7 @@ func TestBack(t *testing.T) {
 		if !s.of("d").Begun {
 			s.begin("d")
 		}
-		s.after(halfHour)
+		s.after(patience)
 		return s
 	}
 	t.Run("the one that failed goes back at once, and ready ones as many at a time as upgrade", func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestBack(t *testing.T) {
 			t.Fatalf("got %v", s.last.TakenBack)
 		}
 		s.goesBack(s.last.TakenBack...)
-		s.after(halfHour) // It is not ready with the version before, and its place is free all the same.
+		s.after(patience) // It is not ready with the version before, and its place is free all the same.
 		s.must(v1beta2.RolloutRolledBack, "one", "those that had it have gone back")
 		mustEqual(t, "who failed is still named", "d", s.channel().Worst[0].Kyma)
 		if s.ask("a", oldVersion).Allowed {
@@ -116,7 +116,7 @@ func TestBack(t *testing.T) {
 		mustEqual(t, "taken back", []string(nil), s.last.TakenBack)
 		s.must(v1beta2.RolloutRollingBack, "one", "")
 	})
-	t.Run("a pause takes nobody back, and an abort ends it", func(t *testing.T) {
+	t.Run("a pause takes no Kyma back, and an abort ends it", func(t *testing.T) {
 		s := failing(t)
 		s.goesBack(s.last.TakenBack...)
 		for i := range s.facts.Members {
@@ -146,7 +146,7 @@ func TestBack(t *testing.T) {
 		mustEqual(t, "underway", before, s.channel().Underway)
 	})
 	t.Run("without a version to go back to it halts, and says so", func(t *testing.T) {
-		s := newScene(t, ring("one"))
+		s := newFixture(t, ring("one"))
 		s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
 		s.kymas("one", "a")
 		s.facts.FromMissing = "its template is gone"
@@ -158,7 +158,7 @@ func TestBack(t *testing.T) {
 		s.must(stopped, "one", "no version of the channel has completed")
 	})
 	t.Run("a plan that is changed to Rollback takes back what had halted, and one that is changed to Halt stops that", func(t *testing.T) {
-		s := newScene(t, ring("one", atOnce(0)))
+		s := newFixture(t, ring("one", atOnce(0)))
 		s.kymas("one", "a", "b")
 		s.step()
 		s.upgrade("b")

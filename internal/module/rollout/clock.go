@@ -17,8 +17,8 @@ type Jump struct {
 }
 
 // Clock compares the wall clock with the monotonic one of the process, so that no span that a rollout measures is longer than it took by
-// either: a wall clock that is set forward ends no soak and passes no deadline, and what begins afterwards is not delayed by it. A wall clock
-// that is set back is followed, which only delays. Its zero value is ready; the first reading belongs to the start of the process.
+// either: a wall clock that is set forward ends no soak and passes no deadline, and what begins afterwards is not delayed by it. A wall
+// clock that is set back is followed, which only delays. Its zero value is ready; the first reading belongs to the start of the process.
 type Clock struct {
 	started bool
 	wall    time.Time
@@ -26,8 +26,8 @@ type Clock struct {
 	jumps   []Jump
 }
 
-// Read takes a reading of both clocks, and returns the jumps that spans must be measured with. Mono is the time since any fixed moment of the
-// process. Jumps that are older than the horizon, the longest span that is measured, are forgotten.
+// Read takes a reading of both clocks, and returns the jumps that spans must be measured with. Mono is the time since any fixed moment of
+// the process. Jumps that are older than the horizon, the longest span that is measured, are forgotten.
 func (c *Clock) Read(wall time.Time, mono, horizon time.Duration) []Jump {
 	wall = wall.Round(0) // Without a monotonic reading of its own.
 	if c.started {

@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-func (s *scene) offer(target string) {
+func (s *fixture) offer(target string) {
 	s.Helper()
 	s.offered = ParseTarget(target)
 	for i := range s.facts.Members {
@@ -24,9 +24,9 @@ func TestEdges(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		waves []v1beta2.RolloutWave
-		play  func(*scene)
+		play  func(*fixture)
 	}{
-		{"a new target goes back to the first wave, and from stays what completed last", wavesOf("one", "two"), func(s *scene) {
+		{"a new target goes back to the first wave, and from stays what completed last", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -40,7 +40,7 @@ func TestEdges(t *testing.T) {
 				s.Error("those that wait for the target before are not woken")
 			}
 		}},
-		{"a new target ends a halt, and forgets whom the last one forgave", wavesOf("one"), func(s *scene) {
+		{"a new target ends a halt, and forgets whom the last one forgave", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.fails("a")
@@ -52,7 +52,7 @@ func TestEdges(t *testing.T) {
 				s.Errorf("got %+v", s.channel())
 			}
 		}},
-		{"a digest that becomes known is the same target, another one is a new target", wavesOf("one", "two"), func(s *scene) {
+		{"a digest that becomes known is the same target, another one is a new target", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -68,7 +68,7 @@ func TestEdges(t *testing.T) {
 			s.must(progress, "one", "")
 			mustEqual(s.T, "from", oldVersion, FormatTarget(s.channel().From))
 		}},
-		{"a rollout that was made after the move has from = to, and lets all have it", wavesOf("one"), func(s *scene) {
+		{"a rollout that was made after the move has from = to, and lets all have it", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.rollout.Status.Channels = nil
 			s.step()
@@ -78,7 +78,7 @@ func TestEdges(t *testing.T) {
 				s.Error("a is not allowed")
 			}
 		}},
-		{"one that was made paused stops those that lack the version, until it goes on wave by wave", wavesOf("one", "two"), func(s *scene) {
+		{"one that was made paused stops those that lack the version, until it goes on wave by wave", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b", "has")
 			s.of("has").Begun, s.of("has").Ready = true, true
@@ -97,7 +97,7 @@ func TestEdges(t *testing.T) {
 			s.upgrade("b")
 			s.must(completes, "", "")
 		}},
-		{"one that was made paused and gets a new target has no version to fall back to", wavesOf("one"), func(s *scene) {
+		{"one that was made paused and gets a new target has no version to fall back to", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.rollout.Status.Channels = nil
 			s.pause(true)
@@ -106,7 +106,7 @@ func TestEdges(t *testing.T) {
 			mustEqual(s.T, "from", v1beta2.RolloutVersion{}, s.channel().From)
 			s.must(waits, "one", "paused")
 		}},
-		{"one that was made paused and is aborted lets no other have it", wavesOf("one"), func(s *scene) {
+		{"one that was made paused and is aborted lets no other have it", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.rollout.Status.Channels = nil
 			s.pause(true)
@@ -118,7 +118,7 @@ func TestEdges(t *testing.T) {
 				s.Error("a may have it")
 			}
 		}},
-		{"a channel that is set back aborts: who has the target keeps it", wavesOf("one", "two"), func(s *scene) {
+		{"a channel that is set back aborts: who has the target keeps it", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -142,7 +142,7 @@ func TestEdges(t *testing.T) {
 			s.must(progress, "one", "upgrades")
 			mustEqual(s.T, "from", oldVersion, s.channel().From.Version)
 		}},
-		{"a channel that is set back below what completed is no rollout", wavesOf("one"), func(s *scene) {
+		{"a channel that is set back below what completed is no rollout", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.offer("1.1.0")
@@ -150,20 +150,20 @@ func TestEdges(t *testing.T) {
 			s.offer("1.0.0")
 			s.must(aborts, "", "set back from 1.1.0")
 		}},
-		{"a completed channel that is set back stays completed", wavesOf("one"), func(s *scene) {
+		{"a completed channel that is set back stays completed", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.upgrade("a")
 			s.offer("1.1.0")
 			s.must(completes, "", "set back from 1.3.0")
 		}},
-		{"a lower target above what completed is a rollout", wavesOf("one"), func(s *scene) {
+		{"a lower target above what completed is a rollout", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.offer("1.2.5")
 			s.must(progress, "one", "upgrades")
 		}},
-		{"abort: no other Kyma gets it, at once when the decision stands there; who has it keeps it", wavesOf("one", "two"), func(s *scene) {
+		{"abort: no other Kyma gets it, at once when the decision stands there; who has it keeps it", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -183,7 +183,7 @@ func TestEdges(t *testing.T) {
 			s.step()
 			s.must(aborts, "two", "aborted by ann")
 		}},
-		{"a decision counts for its target only, and for no second attempt", wavesOf("one"), func(s *scene) {
+		{"a decision counts for its target only, and for no second attempt", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.rollout.Spec.Decision = &v1beta2.RolloutDecision{Action: v1beta2.RolloutAbort, Target: "1.2.9", At: floor(noon)}
 			s.step()
@@ -202,7 +202,7 @@ func TestEdges(t *testing.T) {
 			s.step()
 			s.must(aborts, "one", "")
 		}},
-		{"a Kyma that a label moves to a later wave keeps its place", wavesOf("one", "two"), func(s *scene) {
+		{"a Kyma that a label moves to a later wave keeps its place", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			moved := s.last.Admitted[0]
@@ -211,7 +211,7 @@ func TestEdges(t *testing.T) {
 			s.places(moved)
 			s.begin(moved)
 		}},
-		{"a wave that is put before the current one comes first", wavesOf("one", "three"), func(s *scene) {
+		{"a wave that is put before the current one comes first", wavesOf("one", "three"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.kymas("three", "c")
@@ -225,7 +225,7 @@ func TestEdges(t *testing.T) {
 			s.upgrade("b")
 			s.must(completes, "", "")
 		}},
-		{"the current wave is taken out of the plan: the next one that has not passed begins", wavesOf("one", "two", "three"), func(s *scene) {
+		{"the current wave is taken out of the plan: the next one that has not passed begins", wavesOf("one", "two", "three"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("three", "c")
 			s.step()
@@ -238,13 +238,13 @@ func TestEdges(t *testing.T) {
 			s.step()
 			s.must(progress, Others, "")
 		}},
-		{"the version before is gone: it tells that first installations wait", wavesOf("one"), func(s *scene) {
+		{"the version before is gone: it tells that first installations wait", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.facts.FromMissing = "its ModuleTemplate does not exist"
 			s.step()
 			s.must(progress, "one", "first installations wait, since 1.2.0 cannot be installed: its ModuleTemplate does not exist")
 		}},
-		{"a pause after the end stops those that come later, but no first installation", wavesOf("one"), func(s *scene) {
+		{"a pause after the end stops those that come later, but no first installation", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a", "held")
 			s.of("held").Held = "window"
 			s.step()
@@ -261,7 +261,7 @@ func TestEdges(t *testing.T) {
 				s.Error("they are not woken")
 			}
 		}},
-		{"a channel that the release does not name any more stays as it is", wavesOf("one"), func(s *scene) {
+		{"a channel that the release does not name any more stays as it is", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			before := *s.channel()
@@ -269,7 +269,7 @@ func TestEdges(t *testing.T) {
 			s.step()
 			mustEqual(s.T, "channel", before, *s.channel())
 		}},
-		{"every wave is empty: each waits, and the end comes by approvals", wavesOf("one"), func(s *scene) {
+		{"every wave is empty: each waits, and the end comes by approvals", wavesOf("one"), func(s *fixture) {
 			s.step()
 			s.must(waits, "one", "it has no Kyma")
 			s.decide(v1beta2.RolloutApprove, "one")
@@ -277,7 +277,7 @@ func TestEdges(t *testing.T) {
 			s.must(completes, "", "")
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.play(newScene(t, test.waves...)) })
+		t.Run(test.name, func(t *testing.T) { test.play(newFixture(t, test.waves...)) })
 	}
 }
 
@@ -289,7 +289,7 @@ func TestShare(t *testing.T) {
 		{"10%", 100, 10}, {"10%", 101, 11}, {"10%", 1, 1}, {"1%", 5, 1}, {"99%", 100, 99}, {"50%", 3, 2},
 	} {
 		t.Run(fmt.Sprintf("%s of %d are %d", test.share, test.total, test.want), func(t *testing.T) {
-			s := newScene(t, v1beta2.RolloutWave{Name: "some", Share: test.share}, v1beta2.RolloutWave{Name: "rest", Selector: &metav1.LabelSelector{}})
+			s := newFixture(t, v1beta2.RolloutWave{Name: "some", Share: test.share}, v1beta2.RolloutWave{Name: "rest", Selector: &metav1.LabelSelector{}})
 			for i := range test.total {
 				s.kymas("any", fmt.Sprintf("kyma-%d", i))
 			}
@@ -318,7 +318,7 @@ func TestShare(t *testing.T) {
 		})
 	}
 	t.Run("another target chooses others", func(t *testing.T) {
-		s := newScene(t, v1beta2.RolloutWave{Name: "some", Share: "50%"}, v1beta2.RolloutWave{Name: "rest"})
+		s := newFixture(t, v1beta2.RolloutWave{Name: "some", Share: "50%"}, v1beta2.RolloutWave{Name: "rest"})
 		for i := range 100 {
 			s.kymas("any", fmt.Sprintf("kyma-%d", i))
 		}
@@ -329,8 +329,8 @@ func TestShare(t *testing.T) {
 			t.Errorf("got %+v after %s", s.wave("some"), cut)
 		}
 	})
-	t.Run("a share of nobody is chosen when the first one comes, and until then no answer relies on it", func(t *testing.T) {
-		s := newScene(t, ring("one"), ring("some", atOnce(0), func(w *v1beta2.RolloutWave) { w.Share = "50%" }))
+	t.Run("a share of no Kyma is chosen when the first one comes, and until then no answer relies on it", func(t *testing.T) {
+		s := newFixture(t, ring("one"), ring("some", atOnce(0), func(w *v1beta2.RolloutWave) { w.Share = "50%" }))
 		s.kymas("one", "a")
 		s.step()
 		s.kymas("some", "b", "c")

@@ -11,14 +11,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-const halfHour = 30 * time.Minute
+const patience = 30 * time.Minute
 
 // fails lets a Kyma pass its deadline, which it must have begun before.
-func (s *scene) fails(name string) {
+func (s *fixture) fails(name string) {
 	s.Helper()
 	s.begin(name)
 	s.of(name).Message = "deployment x is not available"
-	s.after(halfHour)
+	s.after(patience)
 }
 
 func TestFailed(t *testing.T) {
@@ -26,26 +26,26 @@ func TestFailed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		waves []v1beta2.RolloutWave
-		play  func(*scene)
+		play  func(*fixture)
 	}{
-		{"not ready progressDeadline after it began, to the second", two, func(s *scene) {
+		{"not ready progressDeadline after it began, to the second", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
 			s.begin("a")
 			s.step()
-			mustEqual(s.T, "wake", noon.Add(halfHour), s.last.Wake)
-			s.after(halfHour - time.Second)
+			mustEqual(s.T, "wake", noon.Add(patience), s.last.Wake)
+			s.after(patience - time.Second)
 			s.must(progress, "one", "upgrades")
 			s.after(time.Second)
 			s.must(stopped, "one", "halted in wave one: 1 of 1 failed, 0 allowed")
 			mustEqual(s.T, "worst", []v1beta2.RolloutFailure{{Kyma: "a", Reason: v1beta2.ReasonProgressDeadlineExceeded,
-				Since: metav1.NewTime(noon.Add(halfHour))}}, s.channel().Worst)
+				Since: metav1.NewTime(noon.Add(patience))}}, s.channel().Worst)
 			if answer := s.ask("b", oldVersion); answer.Allowed || answer.From != oldVersion {
 				s.Errorf("got %+v", answer)
 			}
 		}},
-		{"a rollout that halted stays so when they recover, and still names who failed", two, func(s *scene) {
+		{"a rollout that halted stays so when they recover, and still names who failed", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -57,26 +57,26 @@ func TestFailed(t *testing.T) {
 				s.Errorf("got %+v", s.channel())
 			}
 		}},
-		{"a runtime that was lost after it began counts when it was lost for as long", two, func(s *scene) {
+		{"a runtime that was lost after it began counts when it was lost for as long", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.begin("a")
 			s.facts.Now = s.facts.Now.Add(20 * time.Minute)
 			s.of("a").LostSince = s.facts.Now
-			s.after(halfHour - time.Second)
+			s.after(patience - time.Second)
 			s.must(progress, "one", "upgrades")
 			s.after(time.Second)
 			s.must(stopped, "one", "1 of 1 failed")
 			mustEqual(s.T, "reason", v1beta2.ReasonRuntimeLost, s.channel().Worst[0].Reason)
 		}},
-		{"a runtime that was lost before it began is skipped, and its own time begins when it does", wavesOf("one"), func(s *scene) {
+		{"a runtime that was lost before it began is skipped, and its own time begins when it does", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.of("a").LostSince = noon.Add(-100 * time.Hour)
 			s.step()
 			s.places("b")
 			mustEqual(s.T, "skipped", int32(1), s.wave("one").Skipped)
 		}},
-		{"a ready one whose runtime is lost in the soak counts after the deadline, and the wave waits so long", two, func(s *scene) {
+		{"a ready one whose runtime is lost in the soak counts after the deadline, and the wave waits so long", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.upgrade("a")
@@ -87,7 +87,7 @@ func TestFailed(t *testing.T) {
 			s.after(20 * time.Minute)
 			s.must(stopped, "one", "1 of 1 failed")
 		}},
-		{"five minutes unready without a break in a soak count", two, func(s *scene) {
+		{"five minutes unready without a break in a soak count", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.upgrade("a")
@@ -99,17 +99,17 @@ func TestFailed(t *testing.T) {
 			s.must(stopped, "one", "1 of 1 failed")
 			mustEqual(s.T, "reason", v1beta2.ReasonUnreadyInSoak, s.channel().Worst[0].Reason)
 		}},
-		{"an unready one whose runtime does not answer counts by the deadline", two, func(s *scene) {
+		{"an unready one whose runtime does not answer counts by the deadline", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.upgrade("a")
 			s.of("a").Ready, s.of("a").UnreadySince, s.of("a").LostSince = false, s.facts.Now, s.facts.Now
-			s.after(halfHour - time.Second)
+			s.after(patience - time.Second)
 			s.must(progress, "one", "soaks")
 			s.after(time.Second)
 			s.must(stopped, "one", "1 of 1 failed")
 		}},
-		{"one that is unready at the end of the soak keeps the wave, and passes it when it was ready for five minutes", two, func(s *scene) {
+		{"one that is unready at the end of the soak keeps the wave, and passes it when it was ready for five minutes", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -125,7 +125,7 @@ func TestFailed(t *testing.T) {
 			s.after(time.Second)
 			s.must(progress, "two", "upgrades")
 		}},
-		{"a flapping one fails progressDeadline after the soak: it neither stalls for ever nor passes unnoticed", two, func(s *scene) {
+		{"a flapping one fails progressDeadline after the soak: it neither stalls for ever nor passes unnoticed", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -145,7 +145,7 @@ func TestFailed(t *testing.T) {
 			s.after(time.Minute)
 			s.must(stopped, "one", "1 of 1 failed")
 		}},
-		{"one that came in the soak and is unready does not keep the wave", two, func(s *scene) {
+		{"one that came in the soak and is unready does not keep the wave", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -158,7 +158,7 @@ func TestFailed(t *testing.T) {
 			s.step()
 			s.must(progress, "two", "upgrades")
 		}},
-		{"in a wave that has passed an unready one does not count", two, func(s *scene) {
+		{"in a wave that has passed an unready one does not count", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -168,7 +168,7 @@ func TestFailed(t *testing.T) {
 			s.after(10 * time.Hour)
 			s.must(progress, "two", "upgrades")
 		}},
-		{"one that comes later in a wave that has passed counts there", []v1beta2.RolloutWave{ring("one"), ring("two", atOnce(2))}, func(s *scene) {
+		{"one that comes later in a wave that has passed counts there", []v1beta2.RolloutWave{ring("one"), ring("two", atOnce(2))}, func(s *fixture) {
 			s.kymas("one", "a", "held")
 			s.kymas("two", "b")
 			s.of("held").Held = "window"
@@ -180,7 +180,7 @@ func TestFailed(t *testing.T) {
 			s.fails("held")
 			s.must(stopped, "two", "halted in wave one: 1 of 2 failed")
 		}},
-		{"one that was rolled back by itself counts", two, func(s *scene) {
+		{"one that was rolled back by itself counts", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.begin("a")
@@ -191,7 +191,7 @@ func TestFailed(t *testing.T) {
 			mustEqual(s.T, "reason", v1beta2.ReasonRolledBack, s.channel().Worst[0].Reason)
 			s.places()
 		}},
-		{"not ready before it began: upgraded, counted apart, and not against maxFailed; alone it lets no wave pass", wavesOf("one", "two"), func(s *scene) {
+		{"not ready before it began: upgraded, counted apart, and not against maxFailed; alone it lets no wave pass", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.of("a").BrokenBefore = true
@@ -200,14 +200,14 @@ func TestFailed(t *testing.T) {
 			s.step()
 			mustEqual(s.T, "broken before", int32(1), s.wave("one").BrokenBefore)
 			s.must(progress, "one", "upgrades")
-			s.after(halfHour)
+			s.after(patience)
 			s.must(waits, "one", "1 not ready before")
 			s.places()
 			s.of("a").Ready = true
 			s.step()
 			s.must(progress, "two", "")
 		}},
-		{"broken before, ready with the target and unready again is still no failure", two, func(s *scene) {
+		{"broken before, ready with the target and unready again is still no failure", two, func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.of("a").BrokenBefore = true
 			s.step()
@@ -219,7 +219,7 @@ func TestFailed(t *testing.T) {
 			s.must(progress, "one", "soaks")
 			mustEqual(s.T, "broken before", int32(1), s.wave("one").BrokenBefore)
 		}},
-		{"resume forgives those who have failed so far, and no later ones", []v1beta2.RolloutWave{ring("one", atOnce(3))}, func(s *scene) {
+		{"resume forgives those who have failed so far, and no later ones", []v1beta2.RolloutWave{ring("one", atOnce(3))}, func(s *fixture) {
 			s.kymas("one", "a", "b", "c")
 			s.step()
 			s.fails("a")
@@ -238,7 +238,7 @@ func TestFailed(t *testing.T) {
 			s.after(time.Hour)
 			s.must(stopped, "one", "1 of 3 failed")
 		}},
-		{"resume lets the soak begin anew", two, func(s *scene) {
+		{"resume lets the soak begin anew", two, func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			for len(s.channel().Underway) > 0 {
@@ -251,7 +251,7 @@ func TestFailed(t *testing.T) {
 			s.step()
 			s.must(progress, "one", "soaks until "+formatTime(s.facts.Now.Add(time.Hour)))
 		}},
-		{"resume without a time, of the future, of another wave, or from before does not count, and the message says why", wavesOf("one"), func(s *scene) {
+		{"resume without a time, of the future, of another wave, or from before does not count, and the message says why", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.fails("a")
@@ -274,16 +274,16 @@ func TestFailed(t *testing.T) {
 			s.step()
 			s.must(stopped, "one", "1 of 1 failed")
 		}},
-		{"who failed after a label moved it to a later wave counts all the same", wavesOf("one", "two"), func(s *scene) {
+		{"who failed after a label moved it to a later wave counts all the same", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			moved := s.last.Admitted[0]
 			s.begin(moved)
 			s.of(moved).Labels = map[string]string{"ring": "two"}
-			s.after(halfHour)
+			s.after(patience)
 			s.must(stopped, "one", "halted in wave two: 1 of 1 failed")
 		}},
-		{"no more than five are named, the first failures first, with a short message", []v1beta2.RolloutWave{ring("one", atOnce(0), maxFailed("100%"))}, func(s *scene) {
+		{"no more than five are named, the first failures first, with a short message", []v1beta2.RolloutWave{ring("one", atOnce(0), maxFailed("100%"))}, func(s *fixture) {
 			s.kymas("one", "g", "f", "e", "d", "c", "b", "a")
 			s.step()
 			for i, name := range []string{"g", "f", "e", "d", "c", "b", "a"} {
@@ -293,7 +293,7 @@ func TestFailed(t *testing.T) {
 					s.facts.Now = s.facts.Now.Add(time.Minute)
 				}
 			}
-			s.after(halfHour)
+			s.after(patience)
 			var names []string
 			for _, each := range s.channel().Worst {
 				names = append(names, each.Kyma)
@@ -301,7 +301,7 @@ func TestFailed(t *testing.T) {
 			mustEqual(s.T, "names", []string{"g", "a", "b", "c", "d"}, names)
 			mustEqual(s.T, "length", 200, len([]rune(s.channel().Worst[0].Message)))
 		}},
-		{"a clock that is set forward passes no deadline", wavesOf("one"), func(s *scene) {
+		{"a clock that is set forward passes no deadline", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.step()
 			s.begin("a")
@@ -309,11 +309,11 @@ func TestFailed(t *testing.T) {
 			s.facts.Jumps = []Jump{{At: s.facts.Now, By: 10 * time.Hour}}
 			s.step()
 			s.must(progress, "one", "upgrades")
-			s.after(halfHour)
+			s.after(patience)
 			s.must(stopped, "one", "1 of 1 failed")
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.play(newScene(t, test.waves...)) })
+		t.Run(test.name, func(t *testing.T) { test.play(newFixture(t, test.waves...)) })
 	}
 }
 
@@ -334,7 +334,7 @@ func TestMaxFailed(t *testing.T) {
 		{"100%", 4, 3, false},
 	} {
 		t.Run(fmt.Sprintf("%d of %d fail where %q may", test.failed, test.total, test.maxFailed), func(t *testing.T) {
-			s := newScene(t, ring("one", atOnce(0), maxFailed(test.maxFailed)))
+			s := newFixture(t, ring("one", atOnce(0), maxFailed(test.maxFailed)))
 			for i := range test.total {
 				s.kymas("one", fmt.Sprintf("kyma-%d", i))
 			}
@@ -343,7 +343,7 @@ func TestMaxFailed(t *testing.T) {
 				s.begin(s.facts.Members[i].Name)
 				s.facts.Members[i].Ready = i >= test.failed
 			}
-			s.after(halfHour)
+			s.after(patience)
 			if halts := s.channel().Phase == stopped; halts != test.halts || s.wave("one").Failed != int32(test.failed) {
 				t.Errorf("got %s: %s", s.channel().Phase, s.channel().Message)
 			}

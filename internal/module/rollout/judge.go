@@ -72,7 +72,7 @@ func (s *stepper) judge(m *Member, v *judgement) {
 		s.judgeUpdating(m, v)
 	case m.RolledBack:
 		v.ended = s.wentBack(m)
-		s.fail(m, v, firstTime(m.BackSince, m.At), v1beta2.ReasonRolledBack)
+		s.addFailure(m, v, firstTime(m.BackSince, m.At), v1beta2.ReasonRolledBack)
 	default:
 		// One that went back and may begin again keeps its place: a cache cannot tell whether it has.
 		v.ended = m.Back && m.Held != "" && s.wentBack(m)
@@ -91,7 +91,7 @@ func (s *stepper) judgeReady(m *Member, v *judgement) {
 	if !m.LostSince.IsZero() {
 		v.delays = true
 		if limit := s.end(later(m.LostSince, m.At), s.plan.deadline); s.isPast(limit) {
-			s.fail(m, v, limit, v1beta2.ReasonRuntimeLost)
+			s.addFailure(m, v, limit, v1beta2.ReasonRuntimeLost)
 		}
 	} else if !m.ReadySince.IsZero() && s.waves[v.wave].Soaking {
 		soak := s.plan.waves[v.wave].soak
@@ -120,7 +120,7 @@ func (s *stepper) judgeUnready(m *Member, v *judgement) {
 		limit, reason = s.end(later(m.LostSince, m.At), s.plan.deadline), v1beta2.ReasonRuntimeLost
 	}
 	if s.isPast(limit) {
-		s.fail(m, v, limit, reason)
+		s.addFailure(m, v, limit, reason)
 		return
 	}
 	s.judgeDelay(m, v)
@@ -138,7 +138,7 @@ func (s *stepper) judgeDelay(m *Member, v *judgement) {
 	}
 	limit := s.end(observed.Since.Time, s.plan.waves[v.wave].soak+s.plan.deadline+UnreadyInSoak)
 	if s.isPast(limit) {
-		s.fail(m, v, limit, v1beta2.ReasonUnreadyInSoak)
+		s.addFailure(m, v, limit, v1beta2.ReasonUnreadyInSoak)
 	}
 }
 
@@ -154,12 +154,12 @@ func (s *stepper) judgeUpdating(m *Member, v *judgement) {
 	}
 	if s.isPast(limit) {
 		v.ended, v.holds = true, false
-		s.fail(m, v, limit, reason)
+		s.addFailure(m, v, limit, reason)
 	}
 }
 
-// fail makes a member a failure, unless it was broken before or is forgiven.
-func (s *stepper) fail(m *Member, v *judgement, since time.Time, reason string) {
+// addFailure makes a member a failure, unless it was broken before or is forgiven.
+func (s *stepper) addFailure(m *Member, v *judgement, since time.Time, reason string) {
 	v.delays = false
 	switch {
 	case m.BrokenBefore:
@@ -189,8 +189,8 @@ func (s *stepper) isNewcomer(m *Member, v *judgement) bool {
 	return s.waves[v.wave].Soaking || !m.Created.IsZero() && !began.IsZero() && m.Created.After(began.Time)
 }
 
-// wentBack reports whether a Kyma without the target has had it since the rollout could give it, so that its upgrade has ended. A cache may
-// still show how it went back from an earlier attempt.
+// wentBack reports whether a Kyma without the target has had it since the rollout could give it, so that its upgrade has ended. A cache
+// may still show how it went back from an earlier attempt.
 func (s *stepper) wentBack(m *Member) bool {
 	if m.BackSince.IsZero() {
 		return s.channel.ForgivenUntil.IsZero()

@@ -23,8 +23,8 @@ type Member struct {
 	// Begun is true once its Manifest asks for the target, or what runs is the target; At is when that was, zero when it was long ago.
 	Begun bool
 	At    time.Time
-	// Ready is true while the target is installed and ready. UnreadySince is since when a Kyma that was ready with the target is not any more,
-	// zero when it never was or is.
+	// Ready is true while the target is installed and ready. UnreadySince is since when a Kyma that was ready with the target is not any
+	// more, zero when it never was or is.
 	Ready        bool
 	UnreadySince time.Time
 	// ReadySince is since when the target is ready without a break, zero when that is not known: it then counts as long ago.
@@ -54,8 +54,9 @@ type Facts struct {
 	Offered v1beta2.RolloutVersion
 	// Members are all Kymas that follow the channel, in any order.
 	Members []Member
-	// Gone are Kymas of underway and back, by the beginning of their UID, that the API server was asked for and that do not follow the channel
-	// any more. One that is only missing among Members keeps its place: the cache of a new owner may be older than that of the last one.
+	// Gone are Kymas of underway and back, by the beginning of their UID, that the API server was asked for and that do not follow the
+	// channel any more. One that is only missing among Members keeps its place: the cache of a new owner may be older than that of the last
+	// one.
 	Gone []string
 	// Armed is true once the release is marked: nothing is admitted before.
 	Armed bool
@@ -70,8 +71,8 @@ type Facts struct {
 type Step struct {
 	// Channel is the channel's status from now on.
 	Channel v1beta2.RolloutChannel
-	// Admitted and TakenBack are the Kymas added to underway and to back by this step, by name: they must be woken. All is true when every Kyma
-	// of the channel must be: a wave that is open for all has begun, or the rollout completed.
+	// Admitted and TakenBack are the Kymas added to underway and to back by this step, by name: they must be woken. All is true when every
+	// Kyma of the channel must be: a wave that is open for all has begun, or the rollout completed.
 	Admitted, TakenBack []string
 	All                 bool
 	// Missing are Kymas of underway and back, by the beginning of their UID, that are not among the members: the API server must be asked for

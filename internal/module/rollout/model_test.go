@@ -1,12 +1,10 @@
 package rollout
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +19,7 @@ func TestModel(t *testing.T) {
 	}
 	counts := map[string]int{}
 	for seed := range runs {
-		w := newWorld(t, seed)
+		w := newSimHub(t, seed)
 		for range 250 {
 			w.event()
 			w.judgeConcurrency()
@@ -41,7 +39,7 @@ func TestModel(t *testing.T) {
 }
 
 // event is one thing that happens. What the operator does is more frequent than what is done to it.
-func (w *world) event() {
+func (w *simHub) event() {
 	w.now = w.now.Add(time.Duration(w.IntN(120)) * time.Second)
 	r := w.replicas[w.IntN(3)]
 	owner := w.replicas[w.owner]
@@ -85,10 +83,10 @@ func (w *world) event() {
 }
 
 // jumps reports whether clocks are set in this run. A process that starts afterwards cannot know of it, so that then none does.
-func (w *world) jumps() bool { return w.seed%2 == 0 }
+func (w *simHub) jumps() bool { return w.seed%2 == 0 }
 
 // progress lets a Kyma become ready, or go back by itself.
-func (w *world) progress() {
+func (w *simHub) progress() {
 	k, ok := w.anyKyma()
 	if !ok || k.running == "" {
 		return
@@ -107,7 +105,7 @@ func (w *world) progress() {
 }
 
 // disturb is what happens to Kymas and their runtimes.
-func (w *world) disturb(what int) {
+func (w *simHub) disturb(what int) {
 	k, ok := w.anyKyma()
 	if what == 0 && w.IntN(2) == 0 || !ok {
 		w.newKyma()
@@ -115,7 +113,7 @@ func (w *world) disturb(what int) {
 	}
 	switch what {
 	case 0:
-		delete(w.api.kymas, k.uid)
+		w.deleteKyma(k.uid)
 		return
 	case 1:
 		k.ring = rings[w.IntN(3)]
@@ -131,8 +129,20 @@ func (w *world) disturb(what int) {
 	w.api.kymas[k.uid] = k
 }
 
+// deleteKyma deletes a Kyma, preferably one that is under way.
+func (w *simHub) deleteKyma(uid string) {
+	if channels := w.api.rollout.Status.Channels; len(channels) > 0 && len(channels[0].Underway) > 0 {
+		for _, other := range w.uids(w.api.kymas) {
+			if Prefix(other) == channels[0].Underway[0] {
+				uid = other
+			}
+		}
+	}
+	delete(w.api.kymas, uid)
+}
+
 // person is what people do. The release moves to new versions, and back.
-func (w *world) person(what int) {
+func (w *simHub) person(what int) {
 	spec, channel := &w.api.rollout.Spec, v1beta2.RolloutChannel{}
 	if len(w.api.rollout.Status.Channels) > 0 {
 		channel = w.api.rollout.Status.Channels[0]
@@ -174,13 +184,10 @@ func (w *world) person(what int) {
 }
 
 // judge looks at a step that was computed.
-func (w *world) judge(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts, step *Step) {
+func (w *simHub) judge(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts, step *Step) {
 	next := &step.Channel
 	if again := Next(plan, *next, *facts); !reflect.DeepEqual(again.Channel, *next) {
-		w.fatal("a second step changes the first:\n%+v\n%+v", *next, again.Channel)
-	}
-	if len(step.Missing) > 0 {
-		w.counts["missing"]++
+		w.fatalf("a second step changes the first:\n%+v\n%+v", *next, again.Channel)
 	}
 	if next.Open {
 		w.counts["open"]++
@@ -193,7 +200,7 @@ func (w *world) judge(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts, 
 }
 
 // judgeAdmission: no admission but in a rollout that progresses, and none after a halt without a decision.
-func (w *world) judgeAdmission(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts, next *v1beta2.RolloutChannel) {
+func (w *simHub) judgeAdmission(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts, next *v1beta2.RolloutChannel) {
 	same := Same(before.To, next.To)
 	added := slices.ContainsFunc(next.Underway, func(prefix string) bool { return !same || !slices.Contains(before.Underway, prefix) })
 	if !added && !next.Open {
@@ -202,16 +209,16 @@ func (w *world) judgeAdmission(plan *Plan, before *v1beta2.RolloutChannel, facts
 	w.counts["admitted"]++
 	switch {
 	case next.Phase != v1beta2.RolloutProgressing || plan.paused || !facts.Armed:
-		w.fatal("admission in phase %s, paused %v, armed %v", next.Phase, plan.paused, facts.Armed)
+		w.fatalf("admission in phase %s, paused %v, armed %v", next.Phase, plan.paused, facts.Armed)
 	case same && before.Phase == v1beta2.RolloutAborted:
-		w.fatal("admission after an abort")
+		w.fatalf("admission after an abort")
 	case same && isStopped(before.Phase) && !next.ForgivenUntil.After(before.ForgivenUntil.Time):
-		w.fatal("admission after a halt")
+		w.fatalf("admission after a halt")
 	}
 }
 
 // judgeNumbers counts anew, in the plainest way.
-func (w *world) judgeNumbers(plan *Plan, facts *Facts, next *v1beta2.RolloutChannel) {
+func (w *simHub) judgeNumbers(plan *Plan, facts *Facts, next *v1beta2.RolloutChannel) {
 	failed := map[string]int32{}
 	total := int32(0)
 	for i := range facts.Members {
@@ -226,19 +233,19 @@ func (w *world) judgeNumbers(plan *Plan, facts *Facts, next *v1beta2.RolloutChan
 	for _, wave := range next.Waves {
 		total += wave.Total
 		if wave.Failed != failed[wave.Name] {
-			w.fatal("wave %s has %d failed, counted %d: %+v", wave.Name, wave.Failed, failed[wave.Name], wave)
+			w.fatalf("wave %s has %d failed, counted %d: %+v", wave.Name, wave.Failed, failed[wave.Name], wave)
 		}
 		if sum := wave.Waiting + wave.Updating + wave.Ready + wave.Failed + wave.Forgiven + wave.BrokenBefore + wave.Skipped; sum != wave.Total {
-			w.fatal("the numbers of wave %s are no sum: %+v", wave.Name, wave)
+			w.fatalf("the numbers of wave %s are no sum: %+v", wave.Name, wave)
 		}
 	}
 	if total != int32(len(facts.Members)) {
-		w.fatal("%d Kymas in waves, there are %d", total, len(facts.Members))
+		w.fatalf("%d Kymas in waves, there are %d", total, len(facts.Members))
 	}
 }
 
 // failedSince says when a member failed, by the sentences of the specification.
-func (w *world) failedSince(facts *Facts, m *Member, wave string, next *v1beta2.RolloutChannel) (time.Time, bool) {
+func (w *simHub) failedSince(facts *Facts, m *Member, wave string, next *v1beta2.RolloutChannel) (time.Time, bool) {
 	due := func(from time.Time, after time.Duration) (time.Time, bool) {
 		at := shift(facts.Jumps, from).Add(after)
 		return at, !facts.Now.Before(at)
@@ -280,7 +287,7 @@ func (w *world) failedSince(facts *Facts, m *Member, wave string, next *v1beta2.
 }
 
 // judgeShares: a share is rounded up.
-func (w *world) judgeShares(plan *Plan, facts *Facts, next *v1beta2.RolloutChannel) {
+func (w *simHub) judgeShares(plan *Plan, facts *Facts, next *v1beta2.RolloutChannel) {
 	rest, chosen := 0, 0
 	sorted := newSorter(plan, next)
 	for i := range facts.Members {
@@ -293,15 +300,15 @@ func (w *world) judgeShares(plan *Plan, facts *Facts, next *v1beta2.RolloutChann
 		}
 	}
 	if want := (rest*plan.waves[1].share + 99) / 100; chosen != want {
-		w.fatal("%d of %d are in a share of %d %%, want %d", chosen, rest, plan.waves[1].share, want)
+		w.fatalf("%d of %d are in a share of %d %%, want %d", chosen, rest, plan.waves[1].share, want)
 	}
 }
 
 // judgeBegin: no Kyma begins that no status admitted.
-func (w *world) judgeBegin(r *replica, k *simKyma, set map[string]string) {
+func (w *simHub) judgeBegin(r *replica, k *simKyma, set map[string]string) {
 	if r.mark == "" || len(r.rollout.Status.Channels) == 0 {
 		if r.mark != "" {
-			w.fatal("%s begins without a status", k.name)
+			w.fatalf("%s begins without a status", k.name)
 		}
 		return
 	}
@@ -312,7 +319,7 @@ func (w *world) judgeBegin(r *replica, k *simKyma, set map[string]string) {
 	switch {
 	case status.Phase == v1beta2.RolloutCompleted || r.offered == status.From.Version:
 	case r.rollout.Spec.Paused || status.To.Version != r.offered:
-		w.fatal("%s begins although paused, or for another target", k.name)
+		w.fatalf("%s begins although paused, or for another target", k.name)
 	case status.Phase == v1beta2.RolloutProgressing && slices.Contains(status.Underway, Prefix(k.uid)):
 		w.begun[k.uid] = true
 	default:
@@ -321,13 +328,13 @@ func (w *world) judgeBegin(r *replica, k *simKyma, set map[string]string) {
 		first := k.running == "" && at < current && !isStopped(status.Phase) && status.Phase != v1beta2.RolloutAborted
 		open := status.Open && wave == status.Wave && status.Phase == v1beta2.RolloutProgressing
 		if err != nil || !first && !open {
-			w.fatal("%s (%s, wave %s) begins without admission: %+v", k.name, k.running, wave, status)
+			w.fatalf("%s (%s, wave %s) begins without admission: %+v", k.name, k.running, wave, status)
 		}
 	}
 }
 
 // judgeConcurrency: those that were admitted and have not ended are never more than maxConcurrent, where all waves have the same.
-func (w *world) judgeConcurrency() {
+func (w *simHub) judgeConcurrency() {
 	if w.limit == 0 || len(w.api.rollout.Status.Channels) == 0 || isFinal(w.api.rollout.Status.Channels[0].Phase) {
 		return
 	}
@@ -343,60 +350,6 @@ func (w *world) judgeConcurrency() {
 		}
 	}
 	if len(busy) > int(w.limit) {
-		w.fatal("%d are under way, %d may be: %v of %+v", len(busy), w.limit, slices.Sorted(maps.Keys(busy)), status)
+		w.fatalf("%d are under way, %d may be: %v of %+v", len(busy), w.limit, slices.Sorted(maps.Keys(busy)), status)
 	}
-}
-
-// settle stops all trouble: then the rollout comes to an end, or says which person it waits for.
-func (w *world) settle() {
-	for _, uid := range w.uids(w.api.kymas) {
-		k := w.api.kymas[uid]
-		k.lostSince, k.closed = time.Time{}, false
-		w.api.kymas[uid] = k
-	}
-	w.api.mark = string(w.api.rollout.UID)
-	last := ""
-	for range 300 {
-		for i, r := range w.replicas {
-			w.sync(r, 1)
-			if i == w.owner {
-				w.compute(r)
-				w.write(r)
-				w.sync(r, 1)
-			}
-		}
-		for _, uid := range w.uids(w.api.kymas) {
-			w.reconcile(w.replicas[w.owner], uid)
-			k := w.api.kymas[uid]
-			if k.running != "" && !k.ready && !(k.unsound && w.failing[k.running]) {
-				k.ready, k.everReady, k.readySince = true, true, w.wall()
-				w.api.kymas[uid] = k
-			}
-		}
-		w.judgeConcurrency()
-		status := w.api.rollout.Status
-		text := string(status.Phase) + status.Channels[0].Message
-		moves := status.Phase == v1beta2.RolloutProgressing || status.Phase == v1beta2.RolloutRollingBack && !w.api.rollout.Spec.Paused
-		if text == last && !moves {
-			break
-		}
-		last = text
-		w.now = w.now.Add(7 * time.Minute)
-	}
-	channel := &w.api.rollout.Status.Channels[0]
-	words := map[v1beta2.RolloutPhase]string{
-		v1beta2.RolloutWaiting: "approv", v1beta2.RolloutHalted: "failed", v1beta2.RolloutRolledBack: "gone back",
-		v1beta2.RolloutCompleted: " ", v1beta2.RolloutAborted: " ",
-	}
-	want := words[channel.Phase]
-	if w.api.rollout.Spec.Paused && channel.Phase == v1beta2.RolloutWaiting && strings.Contains(channel.Message, "paused") {
-		want = "paused"
-	}
-	if w.api.rollout.Spec.Paused && channel.Phase == v1beta2.RolloutRollingBack {
-		want = "is paused"
-	}
-	if !strings.Contains(channel.Message, cmp.Or(want, "never said")) {
-		w.fatal("the run does not end: %+v", channel)
-	}
-	w.counts["settled "+string(channel.Phase)]++
 }

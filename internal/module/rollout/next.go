@@ -7,13 +7,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Next returns a channel's next status. Its result depends on its arguments alone, and given that result and the same facts again it changes
-// nothing.
+// Next returns a channel's next status. Its result depends on its arguments alone, and given that result and the same facts again it
+// changes nothing.
 //
-// The soak of a wave runs from the time at which all of its Kymas that can be were ready for the first time. One that is unready afterwards
-// does not set it back; but the wave does not pass while one is, nor before each was ready without a break for five minutes (or the soak, when
-// that is shorter). One that is up and down for progressDeadline after the soak fails. So a flapping Kyma neither stalls a wave for ever nor
-// passes unnoticed. After a resume the soak begins anew.
+// The soak of a wave runs from the time at which all of its Kymas that can be were ready for the first time. One that is unready
+// afterwards does not set it back; but the wave does not pass while one is, nor before each was ready without a break for five minutes (or
+// the soak, when that is shorter). One that is up and down for progressDeadline after the soak fails. So a flapping Kyma neither stalls a
+// wave for ever nor passes unnoticed. After a resume the soak begins anew.
 func Next(plan *Plan, before v1beta2.RolloutChannel, facts Facts) Step {
 	if facts.Offered.Version == "" {
 		return Step{Channel: before}
@@ -123,8 +123,8 @@ func beginTarget(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts) v1bet
 	return next
 }
 
-// locate returns the current wave: the first of the plan that has not passed. So a wave that is put into the plan before the current one has
-// its turn, and the current one continues after it.
+// locate returns the current wave: the first of the plan that has not passed. So a wave that is put into the plan before the current one
+// has its turn, and the current one continues after it.
 func (s *stepper) locate() int {
 	if s.channel.Phase == v1beta2.RolloutCompleted || setBack(&s.channel) {
 		return len(s.waves)
@@ -145,7 +145,7 @@ func (s *stepper) decide() {
 		return
 	}
 	if !counts(decision, &s.channel) {
-		s.note("the decision %s does not count: it is older than this target; decide again", decision.Action)
+		s.notef("the decision %s does not count: it is older than this target; decide again", decision.Action)
 		return
 	}
 	switch decision.Action {
@@ -162,7 +162,7 @@ func (s *stepper) decide() {
 		s.resume(decision)
 	case v1beta2.RolloutApprove:
 		if decision.Wave == "" {
-			s.note("the decision approve names no wave, and so counts for none")
+			s.notef("the decision approve names no wave, and so counts for none")
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (s *stepper) wakeAt(at time.Time) {
 	}
 }
 
-func (s *stepper) note(format string, values ...any) {
+func (s *stepper) notef(format string, values ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, values...))
 }
 

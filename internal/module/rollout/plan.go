@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,7 +65,7 @@ func Compile(spec *v1beta2.ModuleRolloutSpec) (*Plan, error) {
 		plan.deadline = DefaultDeadline
 	}
 	if len(spec.Waves) == 0 {
-		return nil, fmt.Errorf("spec.waves is empty: name at least one wave")
+		return nil, errors.New("spec.waves is empty: name at least one wave")
 	}
 	for at := range spec.Waves {
 		parsed, err := parseWave(&spec.Waves[at])
@@ -104,13 +105,13 @@ func parseWave(from *v1beta2.RolloutWave) (wave, error) {
 	parsed := wave{name: from.Name, limit: min(int(from.MaxConcurrent), MaxUnderway), soak: from.Soak.Duration, approval: from.Approval}
 	switch {
 	case from.Name == "":
-		return parsed, fmt.Errorf("it has no name")
+		return parsed, errors.New("it has no name")
 	case from.Name == Others:
 		return parsed, fmt.Errorf("%q is the name of the wave of Kymas that no wave selects: choose another", Others)
 	case from.MaxConcurrent < 0:
-		return parsed, fmt.Errorf("maxConcurrent is negative: leave it out for no bound")
+		return parsed, errors.New("maxConcurrent is negative: leave it out for no bound")
 	case from.Soak.Duration < 0:
-		return parsed, fmt.Errorf("soak is negative")
+		return parsed, errors.New("soak is negative")
 	}
 	if from.Selector != nil {
 		selector, err := metav1.LabelSelectorAsSelector(from.Selector)

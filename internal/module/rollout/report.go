@@ -102,19 +102,19 @@ func (s *stepper) describeRest() {
 	}
 	if decision := s.plan.decision; isStopped(s.channel.Phase) && counts(decision, &s.channel) && decision.Action == v1beta2.RolloutResume {
 		if why := s.whyNotResumed(decision); why != "" {
-			s.note("%s", why)
+			s.notef("%s", why)
 		}
 	}
 	if rest := s.waves[len(s.waves)-1].Total; rest > 0 {
-		s.note("%s in no wave of the plan: they come last, in wave %s", countKymas(int(rest)), Others)
+		s.notef("%s in no wave of the plan: they come last, in wave %s", countKymas(int(rest)), Others)
 	}
 	if from := LastCompleted(&s.channel); from.Version != "" && s.facts.FromMissing != "" {
-		s.note("first installations wait, since %s cannot be installed: %s", from.Version, shorten(s.facts.FromMissing, messageLimit))
+		s.notef("first installations wait, since %s cannot be installed: %s", from.Version, shorten(s.facts.FromMissing, messageLimit))
 	}
 	if blocking := s.held.blocking; len(blocking) > 0 && s.channel.Phase == v1beta2.RolloutProgressing {
 		slices.Sort(blocking)
 		named := strings.Join(blocking[:min(len(blocking), maxBlocking)], ", ")
-		s.note("%d have a place and cannot begin: %s", len(blocking), named)
+		s.notef("%d have a place and cannot begin: %s", len(blocking), named)
 	}
 }
 

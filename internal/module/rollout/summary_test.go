@@ -15,32 +15,32 @@ func TestSummary(t *testing.T) {
 	type want struct{ summary, progressing, halted, completed string }
 	for _, test := range []struct {
 		name string
-		play func(*scene)
+		play func(*fixture)
 		want want
 	}{
-		{"a wave upgrades", func(s *scene) { s.step() }, want{"regular: 1.3.0 goes out in wave one (1 of 2), 0 of 2 ready",
+		{"a wave upgrades", func(s *fixture) { s.step() }, want{"regular: 1.3.0 goes out in wave one (1 of 2), 0 of 2 ready",
 			"True WaveUpdating channel regular: 1.3.0: wave one upgrades. See `kyma rollout status eventing`",
 			"False NoneFailed no wave has more failures than it allows",
 			"False Underway channel regular: 1.3.0: wave one upgrades. See `kyma rollout status eventing`"}},
-		{"it soaks", func(s *scene) { s.step(); s.upgrade("a") }, want{"regular: 1.3.0 soaks in wave one (1 of 2), 1 of 2 ready",
+		{"it soaks", func(s *fixture) { s.step(); s.upgrade("a") }, want{"regular: 1.3.0 soaks in wave one (1 of 2), 1 of 2 ready",
 			"True WaveSoaking channel regular: 1.3.0: wave one soaks until 2026-01-01T13:00:00Z. See `kyma rollout status eventing`", "False", "False Underway"}},
-		{"it waits for approval", func(s *scene) { s.step(); s.upgrade("a"); s.after(time.Hour) },
+		{"it waits for approval", func(s *fixture) { s.step(); s.upgrade("a"); s.after(time.Hour) },
 			want{"regular: 1.3.0 waits for a person in wave two (2 of 2), 1 of 2 ready",
 				"False WaveApproval channel regular: 1.3.0: wave two waits for approval. See `kyma rollout status eventing`", "False", "False Underway"}},
-		{"it is empty", func(s *scene) { s.of("a").Held = "window"; s.step() },
+		{"it is empty", func(s *fixture) { s.of("a").Held = "window"; s.step() },
 			want{"regular: 1.3.0 waits for a person in wave one (1 of 2), 0 of 2 ready", "False WaveEmpty", "False", "False Underway"}},
-		{"it is paused", func(s *scene) { s.pause(true); s.step() },
+		{"it is paused", func(s *fixture) { s.pause(true); s.step() },
 			want{"regular: 1.3.0 waits for a person in wave one (1 of 2), 0 of 2 ready", "False Paused", "False", "False Underway"}},
-		{"it halted", func(s *scene) { s.step(); s.fails("a") }, want{"regular: 1.3.0 halted in wave one (1 of 2), 0 of 2 ready, 1 failed",
+		{"it halted", func(s *fixture) { s.step(); s.fails("a") }, want{"regular: 1.3.0 halted in wave one (1 of 2), 0 of 2 ready, 1 failed",
 			"False TooManyFailed",
 			"True TooManyFailed channel regular: 1.3.0 halted in wave one: 1 of 1 failed, 0 allowed; worst: a: deployment x is not available. " +
 				"See `kyma rollout status eventing`", "False Underway"}},
-		{"it halted, and the module says nothing", func(s *scene) { s.step(); s.fails("a"); s.of("a").Message = ""; s.step() },
+		{"it halted, and the module says nothing", func(s *fixture) { s.step(); s.fails("a"); s.of("a").Message = ""; s.step() },
 			want{"regular: 1.3.0 halted", "False", "True TooManyFailed channel regular: 1.3.0 halted in wave one: 1 of 1 failed, 0 allowed; " +
 				"worst: a: ProgressDeadlineExceeded. See", "False"}},
-		{"it is taken back", func(s *scene) { s.rollout.Spec.OnFailure = v1beta2.RolloutRollback; s.step(); s.fails("a") },
+		{"it is taken back", func(s *fixture) { s.rollout.Spec.OnFailure = v1beta2.RolloutRollback; s.step(); s.fails("a") },
 			want{"regular: 1.3.0 is taken back, 0 of 2 ready, 1 failed", "False RollingBack", "True", "False Underway"}},
-		{"it was taken back", func(s *scene) {
+		{"it was taken back", func(s *fixture) {
 			s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
 			s.step()
 			s.fails("a")
@@ -48,19 +48,19 @@ func TestSummary(t *testing.T) {
 			s.of("a").State = v1beta2.StateReady
 			s.step()
 		}, want{"regular: 1.3.0 was taken back, 0 of 2 ready", "False TooManyFailed", "True", "False Underway"}},
-		{"it was aborted", func(s *scene) { s.step(); s.decide(v1beta2.RolloutAbort, ""); s.step() },
+		{"it was aborted", func(s *fixture) { s.step(); s.decide(v1beta2.RolloutAbort, ""); s.step() },
 			want{"regular: 1.3.0 aborted in wave one (1 of 2), 0 of 2 ready", "False Aborted", "False NoneFailed", "False Aborted"}},
-		{"the channel was set back", func(s *scene) { s.step(); s.offer(oldVersion) },
+		{"the channel was set back", func(s *fixture) { s.step(); s.offer(oldVersion) },
 			want{"regular: 1.2.0 is for all: the channel was set back", "False Aborted", "False", "True Completed"}},
-		{"it completed", func(s *scene) { s.rollout.Status.Channels = nil; s.step() },
+		{"it completed", func(s *fixture) { s.rollout.Status.Channels = nil; s.step() },
 			want{"regular: 1.3.0 completed", "False Completed", "False", "True Completed regular: 1.3.0 completed"}},
-		{"the module is mandatory", func(s *scene) { s.step(); s.channel().Name = "" },
+		{"the module is mandatory", func(s *fixture) { s.step(); s.channel().Name = "" },
 			want{"mandatory: 1.3.0 goes out", "True WaveUpdating mandatory module: 1.3.0: wave one upgrades", "False", "False"}},
-		{"the plan is wrong", func(s *scene) { s.step(); s.rollout.Spec.Waves[0].Share = "x" },
+		{"the plan is wrong", func(s *fixture) { s.step(); s.rollout.Spec.Waves[0].Share = "x" },
 			want{"regular: 1.3.0 goes out", `False SpecInvalid the plan cannot be carried out, and no Kyma begins: wave "one": share "x" is not`, "False", "False"}},
-		{"it is for no channel", func(s *scene) { s.rollout.Status.Channels = nil },
+		{"it is for no channel", func(s *fixture) { s.rollout.Status.Channels = nil },
 			want{"no channel of the module is in the plan", "False Completed no channel", "False", "True Completed no channel"}},
-		{"the channel that needs a person most comes first", func(s *scene) {
+		{"the channel that needs a person most comes first", func(s *fixture) {
 			s.step()
 			s.fails("a")
 			other := v1beta2.RolloutChannel{Name: "fast", Phase: completes, To: v1beta2.RolloutVersion{Version: "2.0.0"}}
@@ -68,7 +68,7 @@ func TestSummary(t *testing.T) {
 		}, want{"regular: 1.3.0 halted in wave one (1 of 2), 0 of 2 ready, 1 failed; fast: 2.0.0 completed", "False TooManyFailed", "True", "False Underway"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t, ring("one", soak(time.Hour)), ring("two", approval))
+			s := newFixture(t, ring("one", soak(time.Hour)), ring("two", approval))
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			test.play(s)

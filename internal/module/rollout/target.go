@@ -29,8 +29,8 @@ func Same(a, b v1beta2.RolloutVersion) bool {
 	return a.Version == b.Version && (a.Digest == "" || b.Digest == "" || a.Digest == b.Digest)
 }
 
-// LastCompleted returns the last version of a channel that every Kyma may have had; empty when there is none. A rollout that was made paused
-// names its target as the version before, too, although nothing says that this version is good.
+// LastCompleted returns the last version of a channel that every Kyma may have had; empty when there is none. A rollout that was made
+// paused names its target as the version before, too, although nothing says that this version is good.
 func LastCompleted(channel *v1beta2.RolloutChannel) v1beta2.RolloutVersion {
 	settled := channel.Phase == v1beta2.RolloutCompleted || channel.Phase == v1beta2.RolloutAborted
 	if !settled && Same(channel.From, channel.To) {
@@ -39,7 +39,7 @@ func LastCompleted(channel *v1beta2.RolloutChannel) v1beta2.RolloutVersion {
 	return channel.From
 }
 
-// Settled reports whether a channel names a version that every Kyma may have, so that nobody misses the rollout when it is deleted.
+// Settled reports whether a channel names a version that every Kyma may have, so that the rollout may be deleted.
 func Settled(channel *v1beta2.RolloutChannel) bool {
 	return channel.Phase == v1beta2.RolloutCompleted || setBack(channel)
 }

@@ -67,8 +67,8 @@ func newSorter(plan *Plan, channel *v1beta2.RolloutChannel) sorter {
 	return made
 }
 
-// find returns the wave of a Kyma by its place in the plan. It is not decided while the share of the first wave that selects the Kyma is not
-// frozen: then that wave is returned.
+// find returns the wave of a Kyma by its place in the plan. It is not decided while the share of the first wave that selects the Kyma is
+// not frozen: then that wave is returned.
 func (s *sorter) find(uid string, set map[string]string) (at int, decided bool) {
 	for at = range s.plan.waves {
 		each := &s.plan.waves[at]
@@ -85,7 +85,7 @@ func (s *sorter) find(uid string, set map[string]string) (at int, decided bool) 
 	return len(s.plan.waves) - 1, true // not reached: Others selects all
 }
 
-// freeze chooses who is in the shares that are not chosen yet. A share of nobody stays open until there is one to choose from.
+// freeze chooses who is in the shares that are not chosen yet. A share of no Kyma stays open until there is one to choose from.
 func (s *sorter) freeze(members []Member) {
 	for at := range s.plan.waves {
 		each := &s.plan.waves[at]

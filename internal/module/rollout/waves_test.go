@@ -29,9 +29,9 @@ func TestWaves(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		waves []v1beta2.RolloutWave
-		play  func(*scene)
+		play  func(*fixture)
 	}{
-		{"waves come in their order, and all may have the version after the last", wavesOf("canary", "rest"), func(s *scene) {
+		{"waves come in their order, and all may have the version after the last", wavesOf("canary", "rest"), func(s *fixture) {
 			s.kymas("canary", "a")
 			s.kymas("rest", "b")
 			s.step()
@@ -49,7 +49,7 @@ func TestWaves(t *testing.T) {
 				s.Errorf("not all are woken: %+v", s.last)
 			}
 		}},
-		{"no more upgrade at a time than maxConcurrent", []v1beta2.RolloutWave{ring("one", atOnce(2))}, func(s *scene) {
+		{"no more upgrade at a time than maxConcurrent", []v1beta2.RolloutWave{ring("one", atOnce(2))}, func(s *fixture) {
 			s.kymas("one", "a", "b", "c", "d", "e")
 			s.step()
 			if len(s.channel().Underway) != 2 || len(s.last.Admitted) != 2 {
@@ -66,14 +66,14 @@ func TestWaves(t *testing.T) {
 				s.Errorf("got %v under way, %v admitted", s.channel().Underway, s.last.Admitted)
 			}
 		}},
-		{"a Kyma that was not seen to have begun keeps its place for ever", wavesOf("one"), func(s *scene) {
+		{"a Kyma that was not seen to have begun keeps its place for ever", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			before := slices.Clone(s.channel().Underway)
 			s.after(1000 * time.Hour)
 			mustEqual(s.T, "underway", before, s.channel().Underway)
 		}},
-		{"one that has a place and is held then does not hold the wave, and the message names it", wavesOf("one", "two"), func(s *scene) {
+		{"one that has a place and is held then does not hold the wave, and the message names it", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -85,7 +85,7 @@ func TestWaves(t *testing.T) {
 			s.must(progress, "two", "1 have a place and cannot begin: a (window)")
 			s.places("a")
 		}},
-		{"one that is missing from the cache keeps its place until the API server says that it is gone", wavesOf("one"), func(s *scene) {
+		{"one that is missing from the cache keeps its place until the API server says that it is gone", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			gone := s.channel().Underway[0]
@@ -97,7 +97,7 @@ func TestWaves(t *testing.T) {
 			s.step()
 			s.places(s.facts.Members[0].Name)
 		}},
-		{"a wave without maxConcurrent is open to all of it, and to no other", []v1beta2.RolloutWave{ring("all", atOnce(0)), ring("rest")}, func(s *scene) {
+		{"a wave without maxConcurrent is open to all of it, and to no other", []v1beta2.RolloutWave{ring("all", atOnce(0)), ring("rest")}, func(s *fixture) {
 			s.kymas("all", "a", "b")
 			s.kymas("rest", "c")
 			s.step()
@@ -113,7 +113,7 @@ func TestWaves(t *testing.T) {
 				s.Error("a wave with maxConcurrent is open")
 			}
 		}},
-		{"the next wave begins when the soak is over, to the second", []v1beta2.RolloutWave{ring("one", soak(2*time.Hour)), ring("two")}, func(s *scene) {
+		{"the next wave begins when the soak is over, to the second", []v1beta2.RolloutWave{ring("one", soak(2*time.Hour)), ring("two")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -125,7 +125,7 @@ func TestWaves(t *testing.T) {
 			s.after(time.Second)
 			s.must(progress, "two", "upgrades")
 		}},
-		{"a wave that needs approval waits for a person", []v1beta2.RolloutWave{ring("one"), ring("two", approval)}, func(s *scene) {
+		{"a wave that needs approval waits for a person", []v1beta2.RolloutWave{ring("one"), ring("two", approval)}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -142,7 +142,7 @@ func TestWaves(t *testing.T) {
 			s.must(progress, "two", "upgrades")
 			s.places("b")
 		}},
-		{"the approval to begin does not let an empty wave pass", []v1beta2.RolloutWave{ring("one", approval), ring("two")}, func(s *scene) {
+		{"the approval to begin does not let an empty wave pass", []v1beta2.RolloutWave{ring("one", approval), ring("two")}, func(s *fixture) {
 			s.kymas("two", "b")
 			s.step()
 			s.decide(v1beta2.RolloutApprove, "one")
@@ -153,7 +153,7 @@ func TestWaves(t *testing.T) {
 			s.step()
 			s.must(progress, "two", "upgrades")
 		}},
-		{"an empty wave does not pass, and does when it is corrected", wavesOf("one", "two"), func(s *scene) {
+		{"an empty wave does not pass, and does when it is corrected", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("two", "b", "c")
 			s.step()
 			s.must(waits, "one", "approve the wave, or correct it")
@@ -163,7 +163,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade("c")
 			s.must(progress, "two", "upgrades")
 		}},
-		{"a wave all of which is unreachable is empty, too, until one comes back", wavesOf("one", "two"), func(s *scene) {
+		{"a wave all of which is unreachable is empty, too, until one comes back", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.of("a").LostSince = noon
 			s.kymas("two", "b")
@@ -175,7 +175,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade("a")
 			s.must(progress, "two", "upgrades")
 		}},
-		{"nothing begins before the release is marked", wavesOf("one"), func(s *scene) {
+		{"nothing begins before the release is marked", wavesOf("one"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.facts.Armed = false
 			s.step()
@@ -187,7 +187,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade("a")
 			s.must(completes, "", "")
 		}},
-		{"nothing begins or passes once the mark is gone", []v1beta2.RolloutWave{ring("one", atOnce(0)), ring("two")}, func(s *scene) {
+		{"nothing begins or passes once the mark is gone", []v1beta2.RolloutWave{ring("one", atOnce(0)), ring("two")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -200,7 +200,7 @@ func TestWaves(t *testing.T) {
 				s.Error("it is open")
 			}
 		}},
-		{"a pause stops admissions, what has a place waits, and what has begun ends", []v1beta2.RolloutWave{ring("one", atOnce(2))}, func(s *scene) {
+		{"a pause stops admissions, what has a place waits, and what has begun ends", []v1beta2.RolloutWave{ring("one", atOnce(2))}, func(s *fixture) {
 			s.kymas("one", "a", "b", "c")
 			s.step()
 			admitted := slices.Clone(s.last.Admitted)
@@ -222,7 +222,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade(s.last.Admitted...)
 			s.must(completes, "", "")
 		}},
-		{"a pause holds a wave that has passed, and the end", wavesOf("one", "two"), func(s *scene) {
+		{"a pause holds a wave that has passed, and the end", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -238,7 +238,7 @@ func TestWaves(t *testing.T) {
 			s.step()
 			s.must(waits, "two", "paused after wave two")
 		}},
-		{"a pause in front of a first wave, and in a soak, says so", []v1beta2.RolloutWave{ring("one", soak(time.Hour)), ring("two")}, func(s *scene) {
+		{"a pause in front of a first wave, and in a soak, says so", []v1beta2.RolloutWave{ring("one", soak(time.Hour)), ring("two")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.pause(true)
@@ -251,7 +251,7 @@ func TestWaves(t *testing.T) {
 			s.step()
 			s.must(waits, "one", "paused; wave one soaks until")
 		}},
-		{"a Kyma in several waves is in the first, one in none in a last wave of its own, and the message tells", wavesOf("one", "one-b"), func(s *scene) {
+		{"a Kyma in several waves is in the first, one in none in a last wave of its own, and the message tells", wavesOf("one", "one-b"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("elsewhere", "z")
 			s.rollout.Spec.Waves[1].Selector.MatchLabels["ring"] = "one"
@@ -266,7 +266,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade("z")
 			s.must(completes, "", "")
 		}},
-		{"who joins a wave in its soak goes through underway, and does not hold it", []v1beta2.RolloutWave{ring("one", soak(time.Hour)), ring("two")}, func(s *scene) {
+		{"who joins a wave in its soak goes through underway, and does not hold it", []v1beta2.RolloutWave{ring("one", soak(time.Hour)), ring("two")}, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -285,7 +285,7 @@ func TestWaves(t *testing.T) {
 			s.step()
 			s.places("b")
 		}},
-		{"a Kyma that was made after its wave began does not hold it", wavesOf("one", "two"), func(s *scene) {
+		{"a Kyma that was made after its wave began does not hold it", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
 			s.step()
@@ -296,7 +296,7 @@ func TestWaves(t *testing.T) {
 			s.must(progress, "two", "upgrades")
 			s.places("new")
 		}},
-		{"who waits for a window or a runtime does not hold the wave, and comes later", wavesOf("one", "two"), func(s *scene) {
+		{"who waits for a window or a runtime does not hold the wave, and comes later", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "held", "lost")
 			s.kymas("two", "b")
 			s.of("held").Held, s.of("lost").LostSince = "window", noon
@@ -309,7 +309,7 @@ func TestWaves(t *testing.T) {
 			s.upgrade("b")
 			s.must(completes, "", "")
 		}},
-		{"those of earlier waves that come later are first", wavesOf("one", "two"), func(s *scene) {
+		{"those of earlier waves that come later are first", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "held")
 			s.kymas("two", "b", "c")
 			s.of("held").Held = "consent"
@@ -321,6 +321,6 @@ func TestWaves(t *testing.T) {
 			s.places("held")
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.play(newScene(t, test.waves...)) })
+		t.Run(test.name, func(t *testing.T) { test.play(newFixture(t, test.waves...)) })
 	}
 }

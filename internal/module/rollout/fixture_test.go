@@ -14,8 +14,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// scene is one channel with its Kymas, and a clock that a test moves. Every step is judged by what always holds.
-type scene struct {
+// fixture is one channel with its Kymas, and a clock that a test moves. Every step is judged by what always holds.
+type fixture struct {
 	*testing.T
 
 	rollout v1beta2.ModuleRollout
@@ -30,9 +30,9 @@ const (
 	mark       = "uid-of-the-rollout"
 )
 
-// newScene is a channel that completed 1.2.0 and now names 1.3.0.
-func newScene(t *testing.T, waves ...v1beta2.RolloutWave) *scene {
-	s := &scene{T: t}
+// newFixture is a channel that completed 1.2.0 and now names 1.3.0.
+func newFixture(t *testing.T, waves ...v1beta2.RolloutWave) *fixture {
+	s := &fixture{T: t}
 	s.rollout = v1beta2.ModuleRollout{
 		ObjectMeta: metav1.ObjectMeta{Name: "eventing", UID: types.UID(mark), Generation: 1},
 		Spec:       v1beta2.ModuleRolloutSpec{Waves: waves},
@@ -88,14 +88,14 @@ func uidOf(name string) string {
 }
 
 // kymas adds Kymas of a ring, which run the old version.
-func (s *scene) kymas(ring string, names ...string) {
+func (s *fixture) kymas(ring string, names ...string) {
 	for _, name := range names {
 		s.facts.Members = append(s.facts.Members, Member{UID: uidOf(name), Name: name, Labels: map[string]string{"ring": ring},
 			State: v1beta2.StateReady})
 	}
 }
 
-func (s *scene) of(name string) *Member {
+func (s *fixture) of(name string) *Member {
 	at := slices.IndexFunc(s.facts.Members, func(m Member) bool { return m.Name == name })
 	if at < 0 {
 		s.Fatalf("no Kyma %s", name)
@@ -103,9 +103,9 @@ func (s *scene) of(name string) *Member {
 	return &s.facts.Members[at]
 }
 
-func (s *scene) channel() *v1beta2.RolloutChannel { return &s.rollout.Status.Channels[0] }
+func (s *fixture) channel() *v1beta2.RolloutChannel { return &s.rollout.Status.Channels[0] }
 
-func (s *scene) wave(name string) v1beta2.RolloutWaveStatus {
+func (s *fixture) wave(name string) v1beta2.RolloutWaveStatus {
 	at := findWave(s.channel(), name)
 	if at < 0 {
 		s.Fatalf("no wave %s in %+v", name, s.channel().Waves)
@@ -114,7 +114,7 @@ func (s *scene) wave(name string) v1beta2.RolloutWaveStatus {
 }
 
 // step lets the owner look, twice: the second look changes nothing.
-func (s *scene) step() {
+func (s *fixture) step() {
 	s.Helper()
 	plan, err := Compile(&s.rollout.Spec)
 	if err != nil {
@@ -140,20 +140,20 @@ func (s *scene) step() {
 }
 
 // after moves the clock and lets the owner look.
-func (s *scene) after(d time.Duration) {
+func (s *fixture) after(d time.Duration) {
 	s.Helper()
 	s.facts.Now = s.facts.Now.Add(d)
 	s.step()
 }
 
 // ask is what a Kyma hears, with the version that it runs.
-func (s *scene) ask(name, running string) Answer {
+func (s *fixture) ask(name, running string) Answer {
 	m := s.of(name)
 	return Ask(&s.rollout, mark, "regular", FormatTarget(s.offered), Applicant{UID: m.UID, Labels: m.Labels, Running: running})
 }
 
 // begin lets Kymas begin, which must be allowed to.
-func (s *scene) begin(names ...string) {
+func (s *fixture) begin(names ...string) {
 	s.Helper()
 	for _, name := range names {
 		if answer := s.ask(name, oldVersion); !answer.Allowed {
@@ -165,7 +165,7 @@ func (s *scene) begin(names ...string) {
 }
 
 // upgrade lets Kymas begin and become ready, and the owner see it.
-func (s *scene) upgrade(names ...string) {
+func (s *fixture) upgrade(names ...string) {
 	s.Helper()
 	s.begin(names...)
 	for _, name := range names {
@@ -175,7 +175,7 @@ func (s *scene) upgrade(names ...string) {
 }
 
 // must compares what people see first.
-func (s *scene) must(phase v1beta2.RolloutPhase, wave, message string) {
+func (s *fixture) must(phase v1beta2.RolloutPhase, wave, message string) {
 	s.Helper()
 	if got := s.channel(); got.Phase != phase || got.Wave != wave || !strings.Contains(got.Message, message) {
 		s.Fatalf("got %s in wave %q: %s\nwant %s in wave %q: %s", got.Phase, got.Wave, got.Message, phase, wave, message)
@@ -183,7 +183,7 @@ func (s *scene) must(phase v1beta2.RolloutPhase, wave, message string) {
 }
 
 // places compares who is named in underway.
-func (s *scene) places(names ...string) {
+func (s *fixture) places(names ...string) {
 	s.Helper()
 	var got []string
 	for _, prefix := range s.channel().Underway {
@@ -199,13 +199,13 @@ func (s *scene) places(names ...string) {
 	}
 }
 
-func (s *scene) decide(action v1beta2.RolloutAction, wave string) {
+func (s *fixture) decide(action v1beta2.RolloutAction, wave string) {
 	s.rollout.Generation++
 	s.rollout.Spec.Decision = &v1beta2.RolloutDecision{Action: action, Target: FormatTarget(s.offered), Wave: wave, By: "ann",
 		At: floor(s.facts.Now)}
 }
 
-func (s *scene) pause(paused bool) {
+func (s *fixture) pause(paused bool) {
 	s.rollout.Generation++
 	s.rollout.Spec.Paused = paused
 }

@@ -58,8 +58,8 @@ type replica struct {
 	base     int                     // revision that pending was computed from
 }
 
-// world is a hub with three replicas.
-type world struct {
+// simHub is a hub with three replicas.
+type simHub struct {
 	*testing.T
 	*rand.Rand
 
@@ -82,8 +82,8 @@ const deadlineOfModel = 30 * time.Minute
 
 var rings = []string{"canary", "early", "none"}
 
-func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{T: t, Rand: rand.New(rand.NewPCG(seed, 25)), seed: seed, now: noon, failing: map[string]bool{}, minor: 2,
+func newSimHub(t *testing.T, seed uint64) *simHub {
+	w := &simHub{T: t, Rand: rand.New(rand.NewPCG(seed, 25)), seed: seed, now: noon, failing: map[string]bool{}, minor: 2,
 		begun: map[string]bool{}, counts: map[string]int{}}
 	w.api = stored{offered: "1.2.0", kymas: map[string]simKyma{}}
 	w.api.rollout.Spec = w.plan()
@@ -98,7 +98,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) plan() v1beta2.ModuleRolloutSpec {
+func (w *simHub) plan() v1beta2.ModuleRolloutSpec {
 	if w.IntN(2) == 0 {
 		w.limit = int32(1 + w.IntN(3))
 	}
@@ -121,17 +121,17 @@ func (w *world) plan() v1beta2.ModuleRolloutSpec {
 	return spec
 }
 
-func (w *world) wall() time.Time { return w.now.Add(w.offset) }
+func (w *simHub) wall() time.Time { return w.now.Add(w.offset) }
 
 // newRollout makes the rollout, or makes it anew, and the release does not know it yet.
-func (w *world) newRollout() {
+func (w *simHub) newRollout() {
 	spec := w.api.rollout.Spec
 	w.api.revision++
 	w.api.rollout = v1beta2.ModuleRollout{Spec: spec,
 		ObjectMeta: metav1.ObjectMeta{Name: "eventing", UID: types.UID(fmt.Sprintf("rollout-%d", w.api.revision)), Generation: 1}}
 }
 
-func (w *world) newKyma() {
+func (w *simHub) newKyma() {
 	w.made++
 	name := fmt.Sprintf("kyma-%d", w.made)
 	k := simKyma{uid: uidOf(fmt.Sprintf("%s-%d", name, w.seed)), name: name, ring: rings[w.IntN(3)], created: w.wall(), running: "1.2.0",
@@ -145,14 +145,14 @@ func (w *world) newKyma() {
 func (k *simKyma) labels() map[string]string { return map[string]string{"ring": k.ring} }
 
 // boot starts a replica: it reads everything.
-func (w *world) boot(i int) {
+func (w *simHub) boot(i int) {
 	*w.replicas[i] = replica{booted: w.now, kymas: map[string]simKyma{}}
 	w.replicas[i].clock.Read(w.wall(), 0, time.Hour) // A jump before the first reading would not be seen.
 	w.sync(w.replicas[i], 1)
 }
 
 // sync lets some of the caches of a replica catch up: each object with a chance of one in n.
-func (w *world) sync(r *replica, n int) {
+func (w *simHub) sync(r *replica, n int) {
 	if w.IntN(n) == 0 {
 		r.rollout, r.revision = *w.api.rollout.DeepCopy(), w.api.revision
 	}
@@ -171,10 +171,10 @@ func (w *world) sync(r *replica, n int) {
 	}
 }
 
-func (w *world) uids(kymas map[string]simKyma) []string { return slices.Sorted(maps.Keys(kymas)) }
+func (w *simHub) uids(kymas map[string]simKyma) []string { return slices.Sorted(maps.Keys(kymas)) }
 
 // anyKyma returns a random one, empty when there is none.
-func (w *world) anyKyma() (simKyma, bool) {
+func (w *simHub) anyKyma() (simKyma, bool) {
 	all := w.uids(w.api.kymas)
 	if len(all) == 0 {
 		return simKyma{}, false
@@ -206,9 +206,9 @@ func memberOf(k simKyma, target string) Member {
 	return m
 }
 
-// compute lets a replica that believes to be the owner compute the next status from its caches. It asks the API server where caches must not
-// be believed: for a new target, and for who is gone.
-func (w *world) compute(r *replica) {
+// compute lets a replica that believes to be the owner compute the next status from its caches. It asks the API server where caches must
+// not be believed: for a new target, and for who is gone.
+func (w *simHub) compute(r *replica) {
 	plan, err := Compile(&r.rollout.Spec)
 	if err != nil {
 		w.Fatal(err)
@@ -227,6 +227,7 @@ func (w *world) compute(r *replica) {
 		facts.Members = append(facts.Members, memberOf(r.kymas[uid], offered))
 	}
 	step := Next(plan, before, facts)
+	w.counts["missing"] += len(step.Missing)
 	for _, prefix := range step.Missing {
 		if !slices.ContainsFunc(w.uids(w.api.kymas), func(uid string) bool { return Prefix(uid) == prefix }) {
 			facts.Gone = append(facts.Gone, prefix)
@@ -240,7 +241,7 @@ func (w *world) compute(r *replica) {
 }
 
 // write lets a replica write what it computed, bound to the revision that it read.
-func (w *world) write(r *replica) {
+func (w *simHub) write(r *replica) {
 	if r.pending == nil {
 		return
 	}
@@ -258,13 +259,13 @@ func (w *world) write(r *replica) {
 	w.api.rollout.Status.ObservedGeneration = r.rollout.Generation
 	SetConditions(&w.api.rollout, "", metav1.NewTime(w.wall()))
 	if w.api.rollout.Status.Summary == "" || next.Message == "" {
-		w.fatal("a status without words: %+v", next)
+		w.fatalf("a status without words: %+v", next)
 	}
 	w.counts[string(next.Phase)]++
 }
 
 // reconcile lets a replica look at a Kyma, which obeys what Ask says of the caches.
-func (w *world) reconcile(r *replica, uid string) {
+func (w *simHub) reconcile(r *replica, uid string) {
 	k, there := w.api.kymas[uid]
 	if !there || r.offered == "" {
 		return
@@ -287,13 +288,13 @@ func (w *world) reconcile(r *replica, uid string) {
 	w.api.kymas[uid] = k
 }
 
-func (w *world) begin(k *simKyma, version string) {
+func (w *simHub) begin(k *simKyma, version string) {
 	k.brokenBefore = k.running != "" && !k.ready
 	k.running, k.began, k.begunAt = version, w.wall(), w.now
 	k.ready, k.everReady, k.readySince = false, false, time.Time{}
 }
 
-func (w *world) fatal(format string, values ...any) {
+func (w *simHub) fatalf(format string, values ...any) {
 	w.Helper()
 	for _, line := range w.log[max(0, len(w.log)-4):] {
 		w.Log(line)
