@@ -83,6 +83,10 @@ func Pause(rollout *v1beta2.ModuleRollout) Outcome {
 // Resume ends a pause, and lets a halted channel go on.
 func Resume(rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, ask Request) (Outcome, error) {
 	paused := rollout.Spec.Paused
+	if paused && ask.Channel == "" && len(rollout.Status.Channels) == 0 { // a pause ends also before the lifecycle manager looks
+		rollout.Spec.Paused = false
+		return Outcome{Done: "resumed"}, nil
+	}
 	halted, err := choose(rollout, ask.Channel, func(c *v1beta2.RolloutChannel) bool { return c.Phase == v1beta2.RolloutHalted })
 	if err != nil {
 		return Outcome{}, err

@@ -53,7 +53,10 @@ func TestDecideRollout_IsAboutWhatTheUserSaw(t *testing.T) {
 		"what is paused goes on": {
 			&Request{Action: RolloutResume}, func(r *v1beta2.ModuleRollout) { waiting(r); r.Spec.Paused = true }, "Kymas begin again",
 		},
-		"a resume forgives, and says whom":  {about(RolloutResume), nil, "further Kymas get 1.1.0, and what failed so far no longer counts; the failure of Kymas is forgiven: 2, among them one, two"},
+		"a resume forgives, and says whom": {about(RolloutResume), nil, "further Kymas get 1.1.0, and what failed so far no longer counts; the failure of Kymas is forgiven: 2, among them one, two"},
+		"what was paused before it was looked at goes on": {
+			&Request{Action: RolloutResume}, func(r *v1beta2.ModuleRollout) { r.Spec.Paused, r.Status.Channels = true, nil }, "Kymas begin again",
+		},
 		"an approval is about its wave":     {about(RolloutApprove), waiting, "the Kymas of wave canary get 1.1.0"},
 		"an abort also sets a channel back": {about(RolloutAbort), nil, "no further Kyma gets 1.1.0; those that have it keep it; back to 1.0.0"},
 		"without a version before, the channel stays": {
