@@ -89,8 +89,8 @@ func takesDown(version string) func(*Snapshot) {
 	return theTemplate(version, func(m *v1beta2.ModuleTemplate) { m.Spec.RequiresDowntime = true })
 }
 
-// told is what becomes of a module under a rollout.
-type told struct {
+// wantVerdict is what becomes of a module under a rollout.
+type wantVerdict struct {
 	kind             Kind
 	state            v1beta2.State // in the status
 	reason           string        // of the verdict
@@ -98,12 +98,12 @@ type told struct {
 	applies          string // the versions that are written
 }
 
-func tellSample(t *testing.T, w Snapshot) told {
+func tellSample(t *testing.T, w Snapshot) wantVerdict {
 	t.Helper()
 	at := slices.IndexFunc(Resolve(w), func(v Verdict) bool { return v.Module == operator })
 	verdicts := Resolve(w)
 	v := verdicts[at]
-	got := told{kind: v.Kind, reason: v.Reason, version: v.Version, offered: v.Offered}
+	got := wantVerdict{kind: v.Kind, reason: v.Reason, version: v.Version, offered: v.Offered}
 	for _, applied := range MakePlan(w, verdicts).Apply {
 		got.applies += applied.Spec.Version
 	}
@@ -117,121 +117,121 @@ func tellSample(t *testing.T, w Snapshot) told {
 }
 
 // held are the words for a module that keeps 1.0.0 while 2.0.0 waits.
-var held = told{Waiting, "Ready", "WaitingForRollout", v1, v2, ""}
+var held = wantVerdict{Waiting, "Ready", "WaitingForRollout", v1, v2, ""}
 
 func TestRollout_OneKymaObeys(t *testing.T) {
 	running, nothing := installedAt("regular", v1), func(*Snapshot) {}
 	for _, test := range []struct {
 		name  string
 		world []func(*Snapshot)
-		want  told
+		want  wantVerdict
 	}{
 		{"the wave of the Kyma has not begun: what runs stays Ready", []func(*Snapshot){running, rollsOut(), inWaveRest}, held},
 		{"the wave has begun and has no place: what runs stays Ready", []func(*Snapshot){running, rollsOut()}, held},
 		{"the Kyma has a place: it upgrades", []func(*Snapshot){running, rollsOut(underway)},
-			told{Run, "Processing", "", v2, "", v2}},
+			wantVerdict{Run, "Processing", "", v2, "", v2}},
 		{"the wave is open: it upgrades", []func(*Snapshot){running, rollsOut(func(c *v1beta2.RolloutChannel) { c.Open = true }),
 			func(w *Snapshot) { w.Rollouts[operator].Spec.Waves[0].MaxConcurrent = 0 }},
-			told{Run, "Processing", "", v2, "", v2}},
+			wantVerdict{Run, "Processing", "", v2, "", v2}},
 		{"the rollout is through: it upgrades", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutCompleted)), inWaveRest},
-			told{Run, "Processing", "", v2, "", v2}},
+			wantVerdict{Run, "Processing", "", v2, "", v2}},
 		{"the rollout halted: a place is worth nothing", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutHalted), underway)}, held},
 		{"the rollout is not known: no version changes", []func(*Snapshot){running, rollsOut(underway), func(w *Snapshot) { w.Rollouts = nil }}, held},
 		{"the rollout is another one than the release names: no version changes", []func(*Snapshot){running, rollsOut(underway),
 			func(w *Snapshot) { w.Rollouts[operator].UID = "another" }}, held},
 		{"a release without the mark needs no rollout", []func(*Snapshot){running, rollsOut(), func(w *Snapshot) {
 			w.Releases[operator].Annotations, w.Rollouts = nil, nil
-		}}, told{Run, "Processing", "", v2, "", v2}},
+		}}, wantVerdict{Run, "Processing", "", v2, "", v2}},
 		{"what the rollout takes back stays where there is no way back", []func(*Snapshot){installedAt("regular", v2),
-			rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, told{Run, "Warning", "RollbackUnavailable", v2, "", ""}},
+			rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, wantVerdict{Run, "Warning", "RollbackUnavailable", v2, "", ""}},
 		{"once it is left, it waits", []func(*Snapshot){running, rollsOut(inPhase(v1beta2.RolloutRollingBack), takenBack)}, held},
 		{"it has the version already, whatever its wave", []func(*Snapshot){installedAt("regular", v2), rollsOut(), inWaveRest},
-			told{Run, "Ready", "", v2, "", ""}},
+			wantVerdict{Run, "Ready", "", v2, "", ""}},
 		{"a pinned version waits for no rollout", []func(*Snapshot){running, rollsOut(), pinned(v2)},
-			told{Run, "Processing", "", v2, "", v2}},
+			wantVerdict{Run, "Processing", "", v2, "", v2}},
 		{"a first installation gets the version before", []func(*Snapshot){nothing, rollsOut(), inWaveRest},
-			told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		{"a first installation whose wave has begun waits for a place", []func(*Snapshot){nothing, rollsOut()},
-			told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		{"a first installation waits when there is no version before", []func(*Snapshot){nothing, rollsOut(rolledFrom("")), inWaveRest},
-			told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		{"a first installation waits when the template of the version before is gone", []func(*Snapshot){nothing, rollsOut(), inWaveRest,
-			withoutTemplate(v1)}, told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			withoutTemplate(v1)}, wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		{"a first installation waits when the component of the version before is gone", []func(*Snapshot){nothing, rollsOut(), inWaveRest,
-			unreadable(v1, "ComponentNotFound")}, told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			unreadable(v1, "ComponentNotFound")}, wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		{"a first installation waits when it may not have the version before", []func(*Snapshot){nothing, rollsOut(), inWaveRest,
 			theTemplate(v1, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelInternal: "true"} })},
-			told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		{"the component of the version before is being read", []func(*Snapshot){nothing, rollsOut(), inWaveRest, notRead(v1)},
-			told{Waiting, "Processing", "ComponentPending", "", "", ""}},
+			wantVerdict{Waiting, "Processing", "ComponentPending", "", "", ""}},
 		{"what runs is lower than the version before: it gets that", []func(*Snapshot){running, rollsOut(rolledFrom(v2), to(v3)), inWaveRest, offers(v3)},
-			told{Waiting, "Processing", "WaitingForRollout", v2, v3, v2}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", v2, v3, v2}},
 		{"the version before needs downtime: it waits for its window first", []func(*Snapshot){running, rollsOut(rolledFrom(v2), to(v3)), inWaveRest, offers(v3),
-			takesDown(v2), tomorrow}, told{Waiting, "Ready", "WaitingForMaintenanceWindow", v1, "", ""}},
+			takesDown(v2), tomorrow}, wantVerdict{Waiting, "Ready", "WaitingForMaintenanceWindow", v1, "", ""}},
 		{"the version before needs downtime, and no policy names a window: what runs stays Ready", []func(*Snapshot){running,
-			rollsOut(rolledFrom(v2), to(v3)), inWaveRest, offers(v3), takesDown(v2)}, told{Waiting, "Ready", "WaitingForRollout", v1, v3, ""}},
+			rollsOut(rolledFrom(v2), to(v3)), inWaveRest, offers(v3), takesDown(v2)}, wantVerdict{Waiting, "Ready", "WaitingForRollout", v1, v3, ""}},
 		{"what runs is higher than the version before and stays", []func(*Snapshot){installedAt("regular", v2),
-			rollsOut(to(v3)), inWaveRest, offers(v3)}, told{Waiting, "Ready", "WaitingForRollout", v2, v3, ""}},
+			rollsOut(to(v3)), inWaveRest, offers(v3)}, wantVerdict{Waiting, "Ready", "WaitingForRollout", v2, v3, ""}},
 		{"nothing of what waits is looked at: its template is missing", []func(*Snapshot){running, rollsOut(), inWaveRest, withoutTemplate(v2)}, held},
 		{"nothing of what waits is looked at: its signature is broken", []func(*Snapshot){running, rollsOut(), inWaveRest,
 			unreadable(v2, "SignatureInvalid")}, held},
 		{"nothing of what waits is looked at: it is internal", []func(*Snapshot){running, rollsOut(), inWaveRest,
 			theTemplate(v2, func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelInternal: "true"} })}, held},
 		{"once the wave has begun everything is looked at", []func(*Snapshot){running, rollsOut(), withoutTemplate(v2)},
-			told{Keep, "Error", "TemplateNotFound", v1, "", ""}},
+			wantVerdict{Keep, "Error", "TemplateNotFound", v1, "", ""}},
 		{"the window comes before the place", []func(*Snapshot){running, rollsOut(), takesDown(v2), tomorrow},
-			told{Waiting, "Ready", "WaitingForMaintenanceWindow", v1, "", ""}},
+			wantVerdict{Waiting, "Ready", "WaitingForMaintenanceWindow", v1, "", ""}},
 		{"what is being read for a module without a place disturbs nothing", []func(*Snapshot){running, rollsOut(), notRead(v2)}, held},
 		{"the template of what runs is gone: it stays as it is", []func(*Snapshot){running, rollsOut(), inWaveRest, withoutTemplate(v1)}, held},
 		{"what runs was changed by hand: it is put back", []func(*Snapshot){running, rollsOut(), inWaveRest,
 			theManifest(func(m *v1beta2.Manifest) { m.Spec.Install.Source.Raw = []byte(`{"type":"oci-ref"}`) })},
-			told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		{"the Manifest of what runs is gone: it comes back", []func(*Snapshot){running, rollsOut(), inWaveRest, func(w *Snapshot) { w.Manifests = nil }},
-			told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		{"so it does in a wave that has begun", []func(*Snapshot){running, rollsOut(), func(w *Snapshot) { w.Manifests = nil }},
-			told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		{"what runs has failed: that is told", []func(*Snapshot){running, rollsOut(), inWaveRest, reported("Error", "ObjectFailed", "no")},
-			told{Waiting, "Error", "WaitingForRollout", v1, v2, ""}},
+			wantVerdict{Waiting, "Error", "WaitingForRollout", v1, v2, ""}},
 		{"a Kyma that the release no longer selects loses the module", []func(*Snapshot){running, rollsOut(), inWaveRest, restricted,
-			selecting("region", "eu")}, told{Removed, "Error", "ModuleRestricted", v1, "", ""}},
+			selecting("region", "eu")}, wantVerdict{Removed, "Error", "ModuleRestricted", v1, "", ""}},
 		{"restrictions that contradict each other wait, too", []func(*Snapshot){running, rollsOut(), inWaveRest, restricted}, held},
 		{"the channel offers nothing: refused as ever", []func(*Snapshot){running, rollsOut(), ofChannel("rapid")},
-			told{Keep, "Error", "ChannelNotFound", v1, "", ""}},
+			wantVerdict{Keep, "Error", "ChannelNotFound", v1, "", ""}},
 		{"the Manifest was written and the status was not: it goes on", []func(*Snapshot){installedAt("regular", v2), rollsOut(), inWaveRest,
-			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 })}, told{Run, "Ready", "", v2, "", ""}},
+			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 })}, wantVerdict{Run, "Ready", "", v2, "", ""}},
 		{"a hand-written version in the Manifest is no admission", []func(*Snapshot){running, rollsOut(), inWaveRest,
-			theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = v2 })}, told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+			theManifest(func(m *v1beta2.Manifest) { m.Spec.Version = v2 })}, wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		{"enabled again while it is being removed", []func(*Snapshot){running, rollsOut(), inWaveRest, theManifest(isDying)},
-			told{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
+			wantVerdict{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
 		{"enabled again without a place, while it is being removed", []func(*Snapshot){running, rollsOut(), theManifest(isDying)},
-			told{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
+			wantVerdict{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
 		{"enabled again with a place, while it is being removed", []func(*Snapshot){running, rollsOut(underway), theManifest(isDying)},
-			told{Waiting, "Deleting", "ModuleDeleting", v2, "", v2}},
+			wantVerdict{Waiting, "Deleting", "ModuleDeleting", v2, "", v2}},
 		{"enabled again, and the version before cannot be installed", []func(*Snapshot){running, rollsOut(), inWaveRest, theManifest(isDying),
-			withoutTemplate(v1)}, told{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
+			withoutTemplate(v1)}, wantVerdict{Waiting, "Deleting", "ModuleDeleting", v1, "", ""}},
 		{"a module whose removal is blocked waits, too", []func(*Snapshot){running, rollsOut(), inWaveRest, theManifest(isDying), disabled},
-			told{Removed, "Deleting", "ModuleDeleting", v1, "", ""}},
+			wantVerdict{Removed, "Deleting", "ModuleDeleting", v1, "", ""}},
 		{"a module whose removal is blocked needs a place", []func(*Snapshot){running, rollsOut(), theManifest(isDying), disabled},
-			told{Removed, "Deleting", "ModuleDeleting", v1, "", ""}},
+			wantVerdict{Removed, "Deleting", "ModuleDeleting", v1, "", ""}},
 		{"a module whose removal is blocked follows its channel with a place", []func(*Snapshot){running, rollsOut(underway), theManifest(isDying),
-			disabled}, told{Removed, "Deleting", "ModuleDeleting", v2, "", v2}},
+			disabled}, wantVerdict{Removed, "Deleting", "ModuleDeleting", v2, "", v2}},
 		{"another Manifest has the name: that comes before the place", []func(*Snapshot){running, rollsOut(), func(w *Snapshot) {
 			w.Kyma.Status.Modules = nil
 			w.Manifests[0].OwnerReferences[0].UID = "other"
-		}}, told{Refused, "Error", "ManifestConflict", "", "", ""}},
+		}}, wantVerdict{Refused, "Error", "ManifestConflict", "", "", ""}},
 		{"the rollout of what runs was aborted: it stays, Ready", []func(*Snapshot){installedAt("regular", v2), rollsOut(inPhase(v1beta2.RolloutAborted)),
-			offers(v1)}, told{Keep, "Ready", "RolloutAborted", v2, "", ""}},
+			offers(v1)}, wantVerdict{Keep, "Ready", "RolloutAborted", v2, "", ""}},
 		{"the rollout was aborted, and what runs has failed", []func(*Snapshot){installedAt("regular", v2), rollsOut(inPhase(v1beta2.RolloutAborted)),
-			offers(v1), reported("Error", "ObjectFailed", "no")}, told{Keep, "Error", "RolloutAborted", v2, "", ""}},
+			offers(v1), reported("Error", "ObjectFailed", "no")}, wantVerdict{Keep, "Error", "RolloutAborted", v2, "", ""}},
 		{"the rollout was aborted, and the Manifest is gone: it comes back", []func(*Snapshot){installedAt("regular", v2),
 			rollsOut(inPhase(v1beta2.RolloutAborted)), offers(v1), func(w *Snapshot) { w.Manifests = nil }},
-			told{Keep, "Processing", "RolloutAborted", v2, "", v2}},
+			wantVerdict{Keep, "Processing", "RolloutAborted", v2, "", v2}},
 		{"the rollout was aborted, and nothing can bring it back", []func(*Snapshot){installedAt("regular", v2), withoutTemplate(v2),
 			rollsOut(inPhase(v1beta2.RolloutAborted)), offers(v1), func(w *Snapshot) { w.Manifests = nil }},
-			told{Refused, "Warning", "Downgrade", v2, "", ""}},
+			wantVerdict{Refused, "Warning", "Downgrade", v2, "", ""}},
 		{"the rollout was aborted, and another Manifest has the name", []func(*Snapshot){installedAt("regular", v2),
 			rollsOut(inPhase(v1beta2.RolloutAborted)), offers(v1), func(w *Snapshot) { w.Manifests[0].OwnerReferences[0].UID = "other" }},
-			told{Refused, "Error", "ManifestConflict", v2, "", ""}},
+			wantVerdict{Refused, "Error", "ManifestConflict", v2, "", ""}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := sampleWorld(append([]func(*Snapshot){hasVersion3}, test.world...)...)
@@ -298,16 +298,16 @@ func TestRollout_AMandatoryModuleObeys(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		world []func(*Snapshot)
-		want  told
+		want  wantVerdict
 	}{
 		"the wave has not begun":         {[]func(*Snapshot){running(v1), rolls("Progressing"), inWaveRest}, held},
 		"there is no place":              {[]func(*Snapshot){running(v1), rolls("Progressing")}, held},
-		"there is a place":               {[]func(*Snapshot){running(v1), rolls("Progressing", underway)}, told{Run, "Processing", "", v2, "", v2}},
-		"it has the version":             {[]func(*Snapshot){running(v2), rolls("Progressing"), inWaveRest}, told{Run, "Ready", "", v2, "", ""}},
-		"it comes with the one before":   {[]func(*Snapshot){rolls("Progressing"), inWaveRest}, told{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
+		"there is a place":               {[]func(*Snapshot){running(v1), rolls("Progressing", underway)}, wantVerdict{Run, "Processing", "", v2, "", v2}},
+		"it has the version":             {[]func(*Snapshot){running(v2), rolls("Progressing"), inWaveRest}, wantVerdict{Run, "Ready", "", v2, "", ""}},
+		"it comes with the one before":   {[]func(*Snapshot){rolls("Progressing"), inWaveRest}, wantVerdict{Waiting, "Processing", "WaitingForRollout", v1, v2, v1}},
 		"what runs is higher, and stays": {[]func(*Snapshot){running(v1), rolls("Progressing", rolledFrom("0.9.0")), inWaveRest}, held},
 		"there is none before": {[]func(*Snapshot){rolls("Progressing", rolledFrom("")), inWaveRest},
-			told{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
+			wantVerdict{Waiting, "Processing", "WaitingForRollout", "", v2, ""}},
 		"that of the version before is gone": {[]func(*Snapshot){running(v1), rolls("Progressing"), inWaveRest, withoutTemplate(v1)}, held},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestAwaited_WakesThoseThatGetSomethingElse(t *testing.T) {
 		"one that goes wakes those that waited":       {newRollout(unchanged), nil, []string{"canary", "canary-too", "rest", "rest-too"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			handler := cached(t, append(fleet, markedRelease())...).awaited(0)
+			handler := cached(t, append(fleet, markedRelease())...).rolloutEvents(0)
 			got := drained(t, func(q queue) {
 				switch {
 				case test.before == nil:
@@ -141,7 +141,7 @@ func TestAwaited_WakesNoneWithoutAMark(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := drained(t, func(q queue) {
-				cached(t, objects...).awaited(0).Create(t.Context(), event.CreateEvent{Object: newRollout(unchanged),
+				cached(t, objects...).rolloutEvents(0).Create(t.Context(), event.CreateEvent{Object: newRollout(unchanged),
 					IsInInitialList: name == "it is there from the start"}, q)
 			})
 			if len(got) > 0 {
@@ -162,7 +162,7 @@ func TestAwaited_WakesAllForAMandatoryModule(t *testing.T) {
 	}
 	kymas := []client.Object{kymaWith("one", nil, nil), atVersion(2, "canary", "1.0.0", "canary"), release}
 	got := drained(t, func(q queue) {
-		cached(t, kymas...).awaited(0).Update(t.Context(), event.UpdateEvent{ObjectOld: mandatory("canary", false), ObjectNew: mandatory("rest", true)}, q)
+		cached(t, kymas...).rolloutEvents(0).Update(t.Context(), event.UpdateEvent{ObjectOld: mandatory("canary", false), ObjectNew: mandatory("rest", true)}, q)
 	})
 	if diff := cmp.Diff([]string{"canary", "one"}, got); diff != "" {
 		t.Errorf("woken differently (-want +got):\n%s", diff)
@@ -180,10 +180,10 @@ func TestAwaited_ManyComeLater(t *testing.T) {
 	})
 	r := cached(t, objects...)
 	change := event.UpdateEvent{ObjectOld: newRollout(unchanged), ObjectNew: open}
-	if got := drained(t, func(q queue) { r.awaited(0).Update(t.Context(), change, q) }); len(got) != few+1 {
+	if got := drained(t, func(q queue) { r.rolloutEvents(0).Update(t.Context(), change, q) }); len(got) != few+1 {
 		t.Errorf("%d are woken", len(got))
 	}
-	if got := drained(t, func(q queue) { r.awaited(time.Hour).Update(t.Context(), change, q) }); len(got) > few/10 {
+	if got := drained(t, func(q queue) { r.rolloutEvents(time.Hour).Update(t.Context(), change, q) }); len(got) > few/10 {
 		t.Errorf("%d are woken at once, though they must be spread over an hour", len(got))
 	}
 }

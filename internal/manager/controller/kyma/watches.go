@@ -70,7 +70,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, markChanged))).
 		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged))
 	if r.Rollouts {
-		controlled = controlled.Watches(&v1beta2.ModuleRollout{}, r.awaited(rollout))
+		controlled = controlled.Watches(&v1beta2.ModuleRollout{}, r.rolloutEvents(rollout))
 	}
 	if r.Moves != nil {
 		controlled = controlled.WatchesRawSource(sharding.Source(r.Moves, r.moved))
