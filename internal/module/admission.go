@@ -140,6 +140,7 @@ func (v *Verdict) waits(held admission, missing string) {
 	}
 	v.is(Waiting, ruleRolloutWaits, message)
 	v.Offered = held.offered
+	v.Silent = held.Soon && v.Manifest != nil
 }
 
 // slots implements rule 16a, and gives the modules that install the version before the reason for it.

@@ -21,7 +21,9 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 		entry.Message = conditions.Cut(strings.TrimPrefix(entry.Message+"; "+v.Note, "; "))
 	}
 	entry.Avoid = avoidOf(v, before, manifest)
-	entry.Maintenance, entry.Offered = !v.WakeAt.IsZero(), v.Offered
+	if entry.Maintenance = !v.WakeAt.IsZero(); !v.Silent {
+		entry.Offered = v.Offered
+	}
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {
 		// Not written, so not installed: a later version is compared with the one that the status names.

@@ -183,6 +183,9 @@ func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	case manifest != nil && observed(manifest) && manifest.Spec.Version == v.Version:
 		have = judgeInstallation(manifest)
 	}
+	if v.Silent {
+		return have
+	}
 	if have.state == v1beta2.StateReady {
 		return outcome{state: have.state, reason: v.Reason, cause: v.Reason, message: v.Message}
 	}

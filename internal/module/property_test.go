@@ -215,7 +215,7 @@ func TestReadyNeverLies(t *testing.T) {
 				continue
 			}
 			m := v.Manifest
-			kept := entry.Maintenance || entry.Offered != "" || v.Reason == v1beta2.ReasonRolloutAborted
+			kept := entry.Maintenance || v.Offered != "" || v.Reason == v1beta2.ReasonRolloutAborted
 			if v.Kind != Run && !kept || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
 				m.DeletionTimestamp != nil || m.Spec.Version != v.Version {
 				t.Errorf("%s is told to be Ready: %+v", entry.Name, v)

@@ -48,6 +48,8 @@ type Verdict struct {
 	WakeAt time.Time
 	// Offered is the version that waits for its rollout; empty when none does.
 	Offered string
+	// Silent keeps the wait out of the status: it is over in a moment, and to tell it would cost a write.
+	Silent bool
 	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string

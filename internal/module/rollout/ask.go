@@ -29,6 +29,8 @@ type Answer struct {
 	Back bool
 	// Aborted is true when the rollout of the version that it runs was aborted.
 	Aborted bool
+	// Soon is true when the rollout has not taken note of what is offered yet, and will let the applicant have it when it does.
+	Soon bool
 	// Detail completes the sentence "version X waits ...", for people, users of runtimes among them: it names no other Kyma.
 	Detail string
 }
@@ -54,7 +56,7 @@ func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applic
 		return Answer{Allowed: runs, Detail: "until its ModuleRollout has taken note of the channel"}
 	}
 	if !Same(ParseTarget(offered), status.To) {
-		return askEarly(status, offered, a, runs)
+		return askEarly(rollout, status, offered, a, runs)
 	}
 	question := question{rollout: rollout, status: status, Applicant: a, runs: runs}
 	answer := question.answer()
@@ -85,11 +87,25 @@ func versionBefore(status *v1beta2.RolloutChannel, offered string) string {
 }
 
 // askEarly answers while the status does not speak of the offered version yet.
-func askEarly(status *v1beta2.RolloutChannel, offered string, a Applicant, runs bool) Answer {
+func askEarly(rollout *v1beta2.ModuleRollout, status *v1beta2.RolloutChannel, offered string, a Applicant, runs bool) Answer {
 	if completed := LastCompleted(status); completed.Version != "" && Same(completed, ParseTarget(offered)) {
 		return Answer{Allowed: true, Aborted: moduleversion.IsLower(offered, a.Running)}
 	}
-	return Answer{Allowed: runs, From: versionBefore(status, offered), Detail: "until its ModuleRollout has taken note of it"}
+	return Answer{
+		Allowed: runs, From: versionBefore(status, offered), Detail: "until its ModuleRollout has taken note of it",
+		Soon: !runs && beginsOpen(rollout, a),
+	}
+}
+
+// beginsOpen reports whether the first wave of a plan has the applicant, and begins at once and for all.
+func beginsOpen(rollout *v1beta2.ModuleRollout, a Applicant) bool {
+	plan, err := Compile(&rollout.Spec)
+	if err != nil || rollout.Spec.Paused || plan.waves[0].approval || plan.waves[0].limit > 0 {
+		return false
+	}
+	sorted := newSorter(plan, &v1beta2.RolloutChannel{})
+	at, decided := sorted.find(a.UID, a.Labels)
+	return decided && at == 0
 }
 
 // question is one of a Kyma about the target of a status.

@@ -57,13 +57,13 @@ func (c Change) Concerns(mark, channel, offered string, a Applicant) bool {
 
 // effect is what a Kyma does, or tells, because of an answer.
 type effect struct {
-	allowed, back, aborted bool
-	from, told             string
+	allowed, soon, back, aborted bool
+	from, told                   string
 }
 
 func effectOf(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applicant) effect {
 	answer := Ask(rollout, mark, channel, offered, a)
-	is := effect{allowed: answer.Allowed, back: answer.Back, aborted: answer.Aborted, from: answer.From}
+	is := effect{allowed: answer.Allowed, soon: answer.Soon, back: answer.Back, aborted: answer.Aborted, from: answer.From}
 	if !answer.Allowed && Lasting(answer, rollout, mark, channel, offered, a) == answer.Detail {
 		is.told = answer.Detail // what Kymas tell of a rollout that goes on they were told before
 	}

@@ -51,9 +51,10 @@ type Reconciler struct {
 // Reconcile runs one pass of one rollout.
 //
 //  1. Not found, or another replica's: what is known of it is forgotten.
-//  2. The finalizer is set, then the mark of the release: from there on every Kyma asks for permission.
+//  2. The finalizer is set.
 //  3. What the channels offer is read, and the Kymas that changed are looked at.
-//  4. For each channel the next step is decided; the status is written once, and not at all when nothing differs.
+//  4. For each channel the next step is decided; the status is written once, and not at all when nothing differs. Then the release is
+//     marked: from there on every Kyma asks for permission.
 //  5. One that is being deleted goes when no channel names a version that it has not let everyone have: the mark first, then the finalizer.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := req.NamespacedName
@@ -103,7 +104,7 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 		known.horizon = w.plan.Horizon()
 	}
 	w.now, w.jumps = wall.Round(0), known.clock.Read(wall, monotonic, known.horizon)
-	if err := r.arm(ctx, w); err != nil {
+	if err := r.holdRollout(ctx, w); err != nil {
 		return 0, err
 	}
 	if err := r.readTargets(ctx, w); err != nil {
@@ -113,10 +114,15 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, err
 	}
 	wake, err := r.advance(ctx, w, known)
-	if err != nil || w.rollout.DeletionTimestamp == nil || !r.mayGo(w) {
-		return wake, err
+	switch {
+	case err != nil:
+		return 0, err
+	case w.rollout.DeletionTimestamp == nil:
+		return r.arm(ctx, w, wake)
+	case r.mayGo(w):
+		return 0, r.release(ctx, w)
 	}
-	return 0, r.release(ctx, w)
+	return wake, nil
 }
 
 // read reads the rollout and its release; each is nil when there is none.
@@ -137,31 +143,36 @@ func (r *Reconciler) read(ctx context.Context, key types.NamespacedName) (*input
 	return w, nil
 }
 
-// arm sets the finalizer and then the mark of the release, whose value is the rollout's UID. One that is being deleted sets neither.
-func (r *Reconciler) arm(ctx context.Context, w *inputs) error {
-	marked := w.release != nil && w.release.Annotations[v1beta2.AnnotationRollout] == string(w.rollout.UID)
-	w.armed = marked
+// holdRollout sets the finalizer, unless the rollout is being deleted, and finds out whether the release is marked.
+func (r *Reconciler) holdRollout(ctx context.Context, w *inputs) error {
+	w.armed = w.release != nil && w.release.Annotations[v1beta2.AnnotationRollout] == string(w.rollout.UID)
 	if w.rollout.DeletionTimestamp != nil {
 		return nil
 	}
 	before := w.rollout.DeepCopy()
-	if controllerutil.AddFinalizer(w.rollout, v1beta2.FinalizerRollout) {
-		if err := r.Client.Patch(ctx, w.rollout, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-			return fmt.Errorf("add the finalizer to ModuleRollout %s: %w", client.ObjectKeyFromObject(w.rollout), err)
-		}
-	}
-	if marked || w.release == nil || w.release.DeletionTimestamp != nil {
+	if !controllerutil.AddFinalizer(w.rollout, v1beta2.FinalizerRollout) {
 		return nil
+	}
+	if err := r.Client.Patch(ctx, w.rollout, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("add the finalizer to ModuleRollout %s: %w", client.ObjectKeyFromObject(w.rollout), err)
+	}
+	return nil
+}
+
+// arm sets the mark of the release, whose value is the rollout's UID. The status has what the channels offered before that: a channel that
+// moves afterwards has a version that it came from, and does not look like one that a new rollout finds. It returns when to look again.
+func (r *Reconciler) arm(ctx context.Context, w *inputs, wake time.Duration) (time.Duration, error) {
+	if w.armed || w.release == nil || w.release.DeletionTimestamp != nil {
+		return wake, nil
 	}
 	if w.release.Annotations == nil {
 		w.release.Annotations = map[string]string{}
 	}
 	w.release.Annotations[v1beta2.AnnotationRollout] = string(w.rollout.UID)
 	if err := r.Client.Update(ctx, w.release); err != nil { // its Role has no patch
-		return fmt.Errorf("mark ModuleReleaseMeta %s: %w", client.ObjectKeyFromObject(w.release), err)
+		return 0, fmt.Errorf("mark ModuleReleaseMeta %s: %w", client.ObjectKeyFromObject(w.release), err)
 	}
-	w.armed = true
-	return nil
+	return retrySoon, nil
 }
 
 // mayGo reports whether a rollout that is being deleted holds nothing back any more: each channel names a version that it has let everyone

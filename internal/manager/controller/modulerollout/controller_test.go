@@ -183,6 +183,7 @@ func TestReconcile_ARolloutIsArmedOnceItsReleaseIsMarked(t *testing.T) {
 	if len(plan.Status.Channels) != 1 || plan.Status.Channels[0].Phase != v1beta2.RolloutCompleted || plan.Status.Phase == "" {
 		t.Errorf("a rollout made after the move has not let everyone have the version: %+v", plan.Status)
 	}
+	s.run()
 	if told := strings.Join(s.news(), "\n"); !strings.Contains(told, v1beta2.ReasonArmed) {
 		t.Errorf("events: %s", told)
 	}
@@ -190,6 +191,28 @@ func TestReconcile_ARolloutIsArmedOnceItsReleaseIsMarked(t *testing.T) {
 	s.run()
 	if s.writes != before {
 		t.Errorf("a pass with nothing to do writes %d times", s.writes-before)
+	}
+}
+
+// A channel that moves right after the mark has a version that it came from: otherwise it would look like a rollout made after the move.
+func TestReconcile_WhatChannelsOfferIsWrittenBeforeTheMark(t *testing.T) {
+	s := newStage(t, append(newKyma("k", "1.0.0"), newPlan(), newRelease("1.0.0"), newTemplate("1.0.0"))...)
+	hub, marks := s.hub.(client.WithWatch), 0
+	s.Client = interceptor.NewClient(hub, interceptor.Funcs{
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
+			if _, release := o.(*v1beta2.ModuleReleaseMeta); release {
+				marks++
+				if channels := s.plan().Status.Channels; len(channels) != 1 || channels[0].To.Version != "1.0.0" {
+					t.Errorf("the release is marked, and the status has %+v", channels)
+				}
+			}
+			return c.Update(ctx, o, options...)
+		},
+	})
+	s.run()
+	s.run()
+	if marks != 1 {
+		t.Errorf("the release was marked %d times", marks)
 	}
 }
 

@@ -60,7 +60,7 @@ func newsOf(was, now *v1beta2.RolloutChannel) news {
 		}
 	case v1beta2.RolloutAborted:
 		if !again {
-			return news{corev1.EventTypeNormal, v1beta2.ReasonAborted, "the rollout of " + version + " has ended: no further Kyma gets it"}
+			return news{corev1.EventTypeNormal, v1beta2.ReasonAborted, ended(was, now)}
 		}
 	case v1beta2.RolloutCompleted:
 		if !again && was.Phase != "" {
@@ -68,6 +68,14 @@ func newsOf(was, now *v1beta2.RolloutChannel) news {
 		}
 	}
 	return news{}
+}
+
+// ended says how a rollout was aborted: by a decision, or because the channel was set back to the version before.
+func ended(was, now *v1beta2.RolloutChannel) string {
+	if was.To.Version != "" && was.To.Version != now.To.Version {
+		return "set back from " + was.To.Version + " to " + now.To.Version + ": Kymas that have the former keep it, and no further one gets it"
+	}
+	return "the rollout of " + now.To.Version + " was aborted: no further Kyma gets it"
 }
 
 // progress returns what is new of a channel whose rollout goes on.
