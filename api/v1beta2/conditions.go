@@ -250,7 +250,8 @@ const (
 	ReasonFieldsPutBack = "FieldsPutBack"
 	// ReasonKept: (event) an object was left behind on purpose; the message says why.
 	ReasonKept = "Kept"
-	// ReasonWebhookRemoved: (event) a webhook of a version that failed did not answer, stood in the way of the version before, and was removed.
+	// ReasonWebhookRemoved: (event) a webhook of a version that failed did not answer, stood in the way of the version before, and was
+	// removed.
 	ReasonWebhookRemoved = "WebhookRemoved"
 	// ReasonAccessSecretNotFound: there is no Secret with access to the runtime.
 	ReasonAccessSecretNotFound = "AccessSecretNotFound"

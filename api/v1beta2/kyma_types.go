@@ -117,8 +117,8 @@ type Module struct {
 	// +optional
 	ProgressDeadline *metav1.Duration `json:"progressDeadline,omitempty"`
 
-	// Avoid is a version that a person went back from: "<version>@<digest>". While the module's channel or version leads to it, the last version
-	// that succeeded before is installed.
+	// Avoid is a version that a person went back from: "<version>@<digest>". While the module's channel or version leads to it, the last
+	// version that succeeded before is installed.
 	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z.+-]+@sha256:[0-9a-f]{64})?$`
 	// +kubebuilder:validation:MaxLength=160
 	// +optional

@@ -4,8 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ModuleRollout decides when the Kymas that follow a channel get the version that it moves to: wave after wave, and no further when too many
-// fail. It is named like the module's ModuleReleaseMeta and lives in its namespace. Without one, a channel that moves reaches all at once.
+// ModuleRollout decides when the Kymas that follow a channel get the version that it moves to: wave after wave, and no further when too
+// many fail. It is named like the module's ModuleReleaseMeta and lives in its namespace. Without one, a channel that moves reaches all at
+// once.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -52,8 +53,8 @@ type ModuleRolloutSpec struct {
 	// +optional
 	ProgressDeadline metav1.Duration `json:"progressDeadline,omitzero"`
 
-	// OnFailure says what happens when a wave has more failures than it allows: Halt admits no further Kyma, Rollback also takes the new version
-	// back from those that have it.
+	// OnFailure says what happens when a wave has more failures than it allows: Halt admits no further Kyma, Rollback also takes the new
+	// version back from those that have it.
 	// +kubebuilder:default=Halt
 	// +optional
 	OnFailure RolloutFailureAction `json:"onFailure,omitempty"`
@@ -117,8 +118,8 @@ type RolloutWave struct {
 
 // RolloutDecision is what a person decided about a target.
 type RolloutDecision struct {
-	// Action: approve lets the wave begin, or an empty one pass; resume continues a halted rollout and forgives the failures so far; abort ends
-	// the rollout.
+	// Action: approve lets the wave begin, or an empty one pass; resume continues a halted rollout and forgives the failures so far; abort
+	// ends the rollout.
 	Action RolloutAction `json:"action"`
 
 	// Target that the decision is about: its version, with "@" and its digest where one is known.

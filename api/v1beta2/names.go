@@ -70,8 +70,8 @@ const (
 	// the UID of that ModuleRollout. While that one is not known, no Kyma gets another version.
 	AnnotationRollout = OperatorPrefix + "rollout"
 	// AnnotationRollback on a Manifest says why its spec asks for something earlier than before, and is written together with that spec:
-	// ReasonProgressDeadlineExceeded when the module went back by itself, ReasonRequested when a person asked, ReasonRollout when a ModuleRollout
-	// did. Absent means ReasonRequested.
+	// ReasonProgressDeadlineExceeded when the module went back by itself, ReasonRequested when a person asked, ReasonRollout when a
+	// ModuleRollout did. Absent means ReasonRequested.
 	AnnotationRollback = OperatorPrefix + "rollback"
 	// AnnotationRollbackMessage on a Manifest says what was wrong with the version that it went back from by itself.
 	AnnotationRollbackMessage = OperatorPrefix + "rollback-message"

@@ -110,7 +110,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// withoutRollouts calls the commands for rollouts in a cluster without our kinds, and in one whose lifecycle manager does not know rollouts.
+// withoutRollouts calls the commands for rollouts in a cluster without our kinds, and in one whose lifecycle manager does not know
+// rollouts.
 func withoutRollouts(t *testing.T, plane *localcluster.ControlPlane) {
 	t.Helper()
 	check := func(line string, want string) {

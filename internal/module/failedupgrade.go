@@ -47,7 +47,7 @@ func (r *resolver) failed(v *Verdict, u *upgrade) bool {
 		v.Note = noWayBack(problem)
 	case r.Now.Time.Before(u.due(begun)):
 		v.Note, v.Deadline = noWayBack(problem), u.due(begun)
-	case !u.broken(r.Snapshot, v):
+	case !u.broken(r.Snapshot):
 	case problem != "":
 		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
 	default:
@@ -94,7 +94,7 @@ func (u *upgrade) due(begun *v1beta2.Revision) time.Time {
 }
 
 // broken reports whether the target is not ready because of what it installs.
-func (u *upgrade) broken(w Snapshot, v *Verdict) bool {
+func (u *upgrade) broken(w Snapshot) bool {
 	if u.manifest == nil || !observed(u.manifest) || ManifestSuspended(u.manifest) || u.manifest.Status.State == v1beta2.StateReady {
 		return false
 	}

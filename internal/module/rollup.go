@@ -157,8 +157,8 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 	}
 }
 
-// notable reports whether a module has something to tell although what it runs may be ready: another version waits, was aborted, or gave way
-// to an earlier one.
+// notable reports whether a module has something to tell although what it runs may be ready: another version waits, was aborted, or gave
+// way to an earlier one.
 func (m moduleReasons) notable() bool {
 	return m.entry.Maintenance || m.entry.Offered != "" || m.reason == v1beta2.ReasonRolloutAborted || m.reason == v1beta2.ReasonRolledBack
 }

@@ -100,12 +100,16 @@ func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	case problem != "":
 		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
 		return false
-	case reason != v1beta2.ReasonProgressDeadlineExceeded && !(reason == v1beta2.ReasonRollout && u.broken(r.Snapshot, v)) &&
-		r.untimely(v, to.target, u.have):
+	case !u.failedHere(r.Snapshot, reason) && r.untimely(v, to.target, u.have):
 		return true
 	}
 	r.installBack(v, u, reason, to)
 	return true
+}
+
+// failedHere reports whether a module leaves a target that does not work: no window protects users from that.
+func (u *upgrade) failedHere(w Snapshot, reason string) bool {
+	return reason == v1beta2.ReasonProgressDeadlineExceeded || reason == v1beta2.ReasonRollout && u.broken(w)
 }
 
 // installBack makes the verdict install an earlier version in place of the target.

@@ -47,7 +47,7 @@ func newSaga(t *testing.T, seed uint64) *saga {
 	return s
 }
 
-func (s *saga) note(format string, values ...any) {
+func (s *saga) notef(format string, values ...any) {
 	s.log = append(s.log, s.w.Now.Format("02 15:04:05 ")+fmt.Sprintf(format, values...))
 }
 
@@ -63,14 +63,14 @@ func (s *saga) publish(version string) {
 	source := s.source(version)
 	s.broken[source.Ref] = s.rarely(2)
 	s.w.Components[ComponentKey{component, version}] = Component{Source: source}
-	s.note("%s is published, broken: %v", version, s.broken[source.Ref])
+	s.notef("%s is published, broken: %v", version, s.broken[source.Ref])
 }
 
 func (s *saga) offer(version string) {
 	for i := range s.w.Releases[operator].Spec.Channels {
 		s.w.Releases[operator].Spec.Channels[i].Version = version
 	}
-	s.note("%s is offered", version)
+	s.notef("%s is offered", version)
 }
 
 // person does something that justifies another try.
@@ -84,20 +84,20 @@ func (s *saga) person() {
 		template := s.w.Templates[operator+"-"+s.one(modelVersions...)].DeepCopy()
 		template.Spec.Manager.Name = fmt.Sprint("manager-", s.IntN(3))
 		s.w.Templates[template.Name] = template
-		s.note("%s is edited", template.Name)
+		s.notef("%s is edited", template.Name)
 	case 2, 3:
 		if held, ok := revision.Holding(s.history(), entry.Retry); ok {
 			entry.Retry, entry.Avoid, entry.BackTo = held.Number, "", 0
-			s.note("revision %d is retried", held.Number)
+			s.notef("revision %d is retried", held.Number)
 		}
 	case 4:
 		if newest, ok := s.newest(); ok {
 			entry.Avoid = revision.ReferenceOf(newest)
-			s.note("%s is avoided", entry.Avoid)
+			s.notef("%s is avoided", entry.Avoid)
 		}
 	case 5:
 		entry.Avoid, entry.BackTo = "", 0
-		s.note("nothing is avoided")
+		s.notef("nothing is avoided")
 	default:
 		s.offer(s.one(modelVersions...))
 	}
@@ -125,7 +125,7 @@ func (s *saga) pass(interrupted bool) {
 	for _, want := range plan.Apply {
 		if len(s.w.Manifests) == 0 || s.w.Manifests[0].Spec.Version != want.Spec.Version {
 			s.moves = append(s.moves, want.Spec.Version)
-			s.note("the Manifest asks for %s: %s %s", want.Spec.Version, verdicts[0].Reason, verdicts[0].Message)
+			s.notef("the Manifest asks for %s: %s %s", want.Spec.Version, verdicts[0].Reason, verdicts[0].Message)
 		}
 	}
 	if len(plan.Delete) > 0 {

@@ -39,8 +39,8 @@ func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unst
 	return c.weigh(ctx, id, before, after, findings)
 }
 
-// ServesDefinition returns what the clients of a definition would miss with the one of its name that is in the cluster, which stays. found is
-// false where there is none. Errors are *Error.
+// ServesDefinition returns what the clients of a definition would miss with the one of its name that is in the cluster, which stays.
+// found is false where there is none. Errors are *Error.
 func (c *Cluster) ServesDefinition(
 	ctx context.Context, used *unstructured.Unstructured,
 ) (findings []crdsafety.Finding, found bool, err error) {

@@ -5,8 +5,8 @@ import (
 )
 
 // Serves returns what the clients of a definition would miss with the one that is in the cluster, which stays: a version that is not served
-// or differs, objects that it would not accept, and a conversion that depends on another webhook than theirs. Every finding counts, whatever
-// objects exist: the clients will write more of them.
+// or differs, objects that it would not accept, and a conversion that depends on another webhook than theirs. Every finding counts,
+// whatever objects exist: the clients will write more of them.
 func Serves(live, used *apiextensionsv1.CustomResourceDefinition) []Finding {
 	findings := Compare(used, live)
 	if live == nil || used == nil || !converts(&live.Spec) || sameWebhook(&live.Spec, &used.Spec) {

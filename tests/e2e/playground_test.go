@@ -211,8 +211,8 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 })
 
-// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them; the story of the rollout has a spec
-// of its own.
+// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them; the story of the rollout has a
+// spec of its own.
 func tryAsPrinted(p *program) {
 	GinkgoHelper()
 	groups := p.printedCommands()

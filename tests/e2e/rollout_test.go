@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -57,8 +58,8 @@ func (p *program) types(commands []string) (said func(part string) string) {
 	}
 	return func(part string) string {
 		GinkgoHelper()
-		for i := len(commands) - 1; i >= 0; i-- {
-			if strings.Contains(commands[i], part) {
+		for i, command := range slices.Backward(commands) {
+			if strings.Contains(command, part) {
 				return outputs[i]
 			}
 		}

@@ -2,6 +2,7 @@ package shards
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func TestShards_ARolloutGoesOnWhenItsOwnerIsCutOff(t *testing.T) {
 	ready(t, longer, "2.0.0", kymas...)
 	eventually(t, longer, func() error {
 		if one.carriesOut() && two.carriesOut() {
-			return fmt.Errorf("both say that they carry it out")
+			return errors.New("both say that they carry it out")
 		}
 		return nil
 	})

@@ -32,7 +32,8 @@ func rollback(c *change) *cobra.Command {
 		Short: "Go back to the version of a module that ran before",
 		Long: "The module gets the last version that succeeded, or that of the revision that --to names; kyma history shows them. The version\n" +
 			"that it leaves is avoided until another one is offered, or until kyma retry. Custom resources and definitions stay as they are.\n" +
-			"Where the author of that version does not vouch for the way back (rollbackTo of its ModuleTemplate), you type the name of the module.\n" +
+			"Where the author of that version does not vouch for the way back (rollbackTo of its ModuleTemplate), you type the name of the " +
+			"module.\n" +
 			"It is for the cluster of the lifecycle manager.",
 		Example: "  kyma rollback notes\n" +
 			"  kyma rollback notes --to 7\n" +

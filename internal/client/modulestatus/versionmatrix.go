@@ -41,7 +41,8 @@ type FleetOthers struct {
 // mostFleetVersions bounds how many versions of a module are counted one by one.
 const mostFleetVersions = 6
 
-// VersionMatrix counts which versions of each module the Kymas have installed, sorted by module and namespace. Modules without a Kyma do not count.
+// VersionMatrix counts which versions of each module the Kymas have installed, sorted by module and namespace. Modules without a Kyma do
+// not count.
 func VersionMatrix(modules []Module, offers []Offer) []FleetModule {
 	type counted struct {
 		line     FleetModule

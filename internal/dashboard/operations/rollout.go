@@ -63,7 +63,7 @@ func (p *planner) rollout(ctx context.Context) (*plan, error) {
 	case unserved(err):
 		return nil, refuse(WhyNotFound, "there is no ModuleRollout %s", key)
 	case err != nil && rolloutRefusal(err) != nil:
-		return made.refuse(rolloutRefusal(err)), nil
+		return made.refuse(rolloutRefusal(err)), nil //nolint:nilerr // the plan says why
 	case err != nil:
 		return nil, err
 	}

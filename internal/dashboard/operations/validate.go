@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,28 +56,40 @@ func (d *Request) Validate() error {
 	case Delete:
 		return d.validateDelete()
 	case Channel:
-		if d.Module == "" && (d.Channel == "" || d.Version != "") {
-			return refuse(WhyInvalid, "a Kyma needs a channel, and has no version: set channel")
-		}
-		return target(d.Channel, d.Version)
-	case Configure:
-		if d.Object == nil || d.Object.GetName() == "" {
-			return refuse(WhyInvalid, "field object is missing, or has no name: send the custom resource as it shall be")
-		}
+		return d.validateChannel()
 	case Promote:
-		if d.Channel == "" || d.Version == "" {
-			return refuse(WhyInvalid, "fields channel and version are needed: which channel shall offer which version?")
-		}
-		return nil // package packaging checks the rest
+		return d.validatePromote()
 	case Rollout:
 		return d.validateRollout()
-	case Back:
-		if d.Target == "" || d.Version == "" {
-			return refuse(WhyInvalid, "fields target and version are needed: which version does the module leave, and which one does it get?")
-		}
-	case Manage, Unmanage, Retry:
+	case Configure, Back, Manage, Unmanage, Retry:
 	}
-	return policy(d.Policy)
+	return cmp.Or(d.validateContent(), policy(d.Policy))
+}
+
+func (d *Request) validateChannel() error {
+	if d.Module == "" && (d.Channel == "" || d.Version != "") {
+		return refuse(WhyInvalid, "a Kyma needs a channel, and has no version: set channel")
+	}
+	return target(d.Channel, d.Version)
+}
+
+// validatePromote checks that the fields are there; package packaging checks the rest.
+func (d *Request) validatePromote() error {
+	if d.Channel == "" || d.Version == "" {
+		return refuse(WhyInvalid, "fields channel and version are needed: which channel shall offer which version?")
+	}
+	return nil
+}
+
+// validateContent checks what only one kind has.
+func (d *Request) validateContent() error {
+	switch {
+	case d.Kind == Configure && (d.Object == nil || d.Object.GetName() == ""):
+		return refuse(WhyInvalid, "field object is missing, or has no name: send the custom resource as it shall be")
+	case d.Kind == Back && (d.Target == "" || d.Version == ""):
+		return refuse(WhyInvalid, "fields target and version are needed: which version does the module leave, and which one does it get?")
+	}
+	return nil
 }
 
 // set returns which fields are set.

@@ -100,7 +100,7 @@ func (p *planner) openHistory(ctx context.Context) (*hubContext, *plan, *v1beta2
 	manifest := &v1beta2.Manifest{}
 	err = s.Get(ctx, client.ObjectKey{Namespace: known.Manifest.Namespace, Name: known.Manifest.Name}, manifest)
 	if unserved(err) {
-		return s, made, nil, nil
+		return s, made, nil, nil //nolint:nilerr // a module without a Manifest has no history
 	}
 	return s, made, manifest, err
 }

@@ -160,6 +160,7 @@ func undecided(underway []rollouts.Rollout) []attention {
 				state = modulestatus.Error
 			case rollouts.ForApproval, rollouts.ForEmptyWave:
 				state = modulestatus.Warning
+			default: // the rollout goes on by itself
 			}
 			if modulestatus.Worse(one.State, state) != one.State {
 				one.State, one.Reason, one.Message = state, string(r.Channels[c].Phase), r.Channels[c].Message

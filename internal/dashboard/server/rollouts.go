@@ -84,7 +84,8 @@ func (s *Server) rollouts(ctx context.Context, u *User, r *http.Request) (any, e
 		}
 	}
 	slices.SortStableFunc(found, func(a, b rollouts.Rollout) int {
-		return cmp.Or(cmp.Compare(phasePriority(a.Phase), phasePriority(b.Phase)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+		return cmp.Or(cmp.Compare(phasePriority(a.Phase), phasePriority(b.Phase)), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Namespace, b.Namespace))
 	})
 	return rolloutList{List: listOf(found, p, now.rollouts.unread), Missing: now.rollouts.missing}, nil
 }

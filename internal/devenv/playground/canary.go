@@ -15,15 +15,15 @@ import (
 // canaryVariable is the shell variable with the path of the third cluster's kubeconfig, which exists once that cluster does.
 const canaryVariable = "CANARY_KUBECONFIG"
 
-// serveCanary waits until a user creates Kyma canary, and gives it a cluster. Most users of a playground never do, so that neither its start
-// nor its memory is for that.
+// serveCanary waits until a user creates Kyma canary, and gives it a cluster. Most users of a playground never do, so that neither its
+// start nor its memory is for that.
 func (p *playground) serveCanary(ctx context.Context) error {
 	err := p.awaitCanary(ctx)
 	if err == nil {
 		err = p.startCanary(ctx)
 	}
 	if ctx.Err() != nil {
-		return nil // the playground ends
+		return nil //nolint:nilerr // the playground ends
 	}
 	return err
 }

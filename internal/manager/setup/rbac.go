@@ -1,9 +1,9 @@
 package setup
 
 // The permissions of the manager on the hub; `make manifests` writes them to config/rbac/role.yaml. They do not exceed upstream's but for a
-// kind that upstream does not have, have no wildcards, and are limited to the namespace. Those for the Leases, by which replicas share the work, are in
-// config/rbac/leader_election_role.yaml, those for installing into the hub itself in config/components/local, and those for Kymas in every
-// namespace in config/components/all-namespaces.
+// kind that upstream does not have, have no wildcards, and are limited to the namespace. Those for the Leases, by which replicas share
+// the work, are in config/rbac/leader_election_role.yaml, those for installing into the hub itself in config/components/local, and those
+// for Kymas in every namespace in config/components/all-namespaces.
 //
 // Users create and delete Kymas: the manager sets finalizers and status.
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymas,verbs=get;list;watch;patch;update

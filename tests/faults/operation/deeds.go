@@ -91,20 +91,19 @@ func edit[T client.Object](ctx context.Context, on *rig.Server, object T, change
 	})
 }
 
-func pointTo(version string) func(context.Context, *Scenario) error {
-	return func(ctx context.Context, s *Scenario) error {
-		for i := range s.Modules {
-			err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Modules[i].Name), func(release *v1beta2.ModuleReleaseMeta) {
-				for i := range release.Spec.Channels {
-					release.Spec.Channels[i].Version = version
-				}
-			})
-			if err != nil {
-				return err
+// offerNext offers the second version of every module in all channels.
+func offerNext(ctx context.Context, s *Scenario) error {
+	for i := range s.Modules {
+		err := edit(ctx, s.Rig.Hub, testkit.ModuleReleaseMeta(s.Modules[i].Name), func(release *v1beta2.ModuleReleaseMeta) {
+			for i := range release.Spec.Channels {
+				release.Spec.Channels[i].Version = v2
 			}
+		})
+		if err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
 func switchChannel(ctx context.Context, s *Scenario) error {

@@ -67,7 +67,7 @@ const prepareWithin = time.Minute
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
-		{Name: "upgrade", Prepare: install, Steps: []Step{{"offer a new version in the channel", pointTo(v2), installed(v2)}}},
+		{Name: "upgrade", Prepare: install, Steps: []Step{{"offer a new version in the channel", offerNext, installed(v2)}}},
 		{Name: "channel", Prepare: install, Steps: []Step{{"switch the Kyma to channel fast", switchChannel, installed(v2)}}},
 		{Name: "disable", Prepare: install, Steps: []Step{{"take both modules out of the spec", disable, disabled}}},
 		{Name: "unmanage", Prepare: install, Steps: []Step{
@@ -81,7 +81,7 @@ func All() []Operation {
 			{"delete an object, which only the new ones can heal", damage, healed},
 		}},
 		{Name: "rollout", Prepare: installPlanned, Steps: []Step{
-			{"offer a new version in a channel with a plan", pointTo(v2), held(v1, v2)},
+			{"offer a new version in a channel with a plan", offerNext, held(v1, v2)},
 			{"approve the wave", approveWave, rolledOut(v2)},
 		}},
 		{Name: "rollback", Prepare: installUpgraded, Steps: []Step{{"go back to the version before", goBack, installed(v1)}}},
@@ -95,11 +95,11 @@ func All() []Operation {
 		}},
 		{Name: "rename", Prepare: installToRename, Steps: []Step{{"ask for the module by its new name", rename, renamed}}},
 		{Name: "unserve", Prepare: installWith(paper), Steps: []Step{
-			{"offer a version whose definition serves less", pointTo(v2), installed(v2)},
+			{"offer a version whose definition serves less", offerNext, installed(v2)},
 			{"take all modules out of the spec", disable, disabled},
 		}},
 		{Name: "unshare", Prepare: installWith(left, right), Steps: []Step{
-			{"offer versions of both modules without what they have in common", pointTo(v2), installed(v2)},
+			{"offer versions of both modules without what they have in common", offerNext, installed(v2)},
 		}},
 	}
 }

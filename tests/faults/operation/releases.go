@@ -130,7 +130,7 @@ func installUpgraded(ctx context.Context, s *Scenario) error {
 	if err := install(ctx, s); err != nil {
 		return err
 	}
-	if err := pointTo(v2)(ctx, s); err != nil {
+	if err := offerNext(ctx, s); err != nil {
 		return err
 	}
 	return Await(ctx, s, installed(v2), prepareWithin)

@@ -38,9 +38,9 @@ func (r *Reconciler) rolloutOf(ctx context.Context, world *module.Snapshot, rele
 	return fromVersions(its), nil
 }
 
-// rolloutEvents enqueues the Kymas that a change of a ModuleRollout lets have something else than before. Counts, times and messages of a rollout
-// change all the time and enqueue none. What is there when the manager starts enqueues none either: every Kyma is reconciled then anyway.
-// Many Kymas come after what users do, and spread over delay where that is set.
+// rolloutEvents enqueues the Kymas that a change of a ModuleRollout lets have something else than before. Counts, times and messages of a
+// rollout change all the time and enqueue none. What is there when the manager starts enqueues none either: every Kyma is reconciled then
+// anyway. Many Kymas come after what users do, and spread over delay where that is set.
 func (r *Reconciler) rolloutEvents(delay time.Duration) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	enqueue := func(ctx context.Context, q queue, before, now client.Object) {

@@ -29,7 +29,8 @@ const applying = "objects are being applied"
 //  2. Nothing differs from what was applied: only the health is checked.
 //  3. The content of all installations is fetched, verified and compared with inventory and cluster.
 //  4. Where the only work is to put back what was put back a moment ago, it waits.
-//  5. A Manifest that went back keeps the newer definitions, where they serve its content. A definition whose change would break its users is refused, before anything is written.
+//  5. A Manifest that went back keeps the newer definitions, where they serve its content. A definition whose change would break its
+//     users is refused, before anything is written.
 //  6. The planned inventory is written before the first object, so that nothing leaks when this process dies.
 //  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
 //  8. Health, and then the probes.

@@ -87,9 +87,9 @@ var webhookKinds = map[string]schema.GroupVersionResource{
 	"MutatingWebhookConfiguration":   {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
 }
 
-// clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and stands
-// in the way of the version before. It must be in the inventory, with the UID of the object. One that answers, if only to deny, stays. What
-// the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
+// clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and
+// stands in the way of the version before. It must be in the inventory, with the UID of the object. One that answers, if only to deny,
+// stays. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
 func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.Outcome) error {
 	if !w.wentBack() {
 		return nil

@@ -99,7 +99,7 @@ func newStage(t *testing.T, objects ...client.Object) *stage {
 	s.hub = clientfake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta2.ModuleRollout{}).WithObjects(objects...).
 		WithIndex(&v1beta2.Kyma{}, "module", func(o client.Object) []string {
 			var names []string
-			for _, entry := range o.(*v1beta2.Kyma).Spec.Modules { //nolint:forcetypeassert // the index of one kind
+			for _, entry := range o.(*v1beta2.Kyma).Spec.Modules {
 				names = append(names, entry.Name)
 			}
 			return names
@@ -107,7 +107,7 @@ func newStage(t *testing.T, objects ...client.Object) *stage {
 		WithIndex(&v1beta2.Manifest{}, "kyma", func(o client.Object) []string {
 			return []string{module.KymaName(o)}
 		}).Build()
-	counted := interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // as the builder made it
+	counted := interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
 			s.writes++
 			return c.Update(ctx, o, options...)
@@ -299,7 +299,7 @@ func TestReconcile_AnotherReplicaDoesTheWork(t *testing.T) {
 func TestReconcile_SortsErrors(t *testing.T) {
 	s := newStage(t, newPlan(), newRelease("1.0.0"))
 	failure := errors.New("broken")
-	s.Client = interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // as the builder made it
+	s.Client = interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return failure },
 	})
 	if _, err := s.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); !errors.Is(err, failure) {

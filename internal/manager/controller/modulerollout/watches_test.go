@@ -46,7 +46,7 @@ func TestWatches_AnEventCostsALookAtItsKymaAlone(t *testing.T) {
 	s := newStage(t, append(newFleet(30), newPlan(), newRelease("1.0.0"), newTemplate("1.0.0"))...)
 	s.run()
 	reads, lists := 0, 0
-	s.Client = interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // as the builder made it
+	s.Client = interceptor.NewClient(s.hub.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, options ...client.GetOption) error {
 			reads++
 			return c.Get(ctx, k, o, options...)
@@ -98,7 +98,7 @@ func TestWatches_OnlyWhatConcernsARolloutEnqueuesIt(t *testing.T) {
 	if to.requests != 1 {
 		t.Errorf("%d passes are enqueued by a template of the module", to.requests)
 	}
-	without := member[0].DeepCopyObject().(*v1beta2.Kyma) //nolint:forcetypeassert // it is one
+	without := member[0].DeepCopyObject().(*v1beta2.Kyma)
 	without.Spec.Modules = nil
 	to.requests = 0
 	s.ofKyma(without, to)
