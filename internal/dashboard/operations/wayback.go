@@ -95,12 +95,12 @@ func (p *planner) openHistory(ctx context.Context) (*hubContext, *plan, *v1beta2
 	}
 	known := s.StatusOf(p.deed.Module)
 	if made.refused != nil || known == nil || known.Manifest == nil {
-		return s, made, nil, nil
+		return s, made, nil, nil //nolint:nilerr // a module without a Manifest has no history
 	}
 	manifest := &v1beta2.Manifest{}
 	err = s.Get(ctx, client.ObjectKey{Namespace: known.Manifest.Namespace, Name: known.Manifest.Name}, manifest)
 	if unserved(err) {
-		return s, made, nil, nil //nolint:nilerr // a module without a Manifest has no history
+		return s, made, nil, nil
 	}
 	return s, made, manifest, err
 }
