@@ -94,7 +94,7 @@ const (
 	FinalizerModuleCR = "resource.kyma-project.io/finalizer"
 	// FinalizerMandatoryModule holds the ModuleReleaseMeta of a mandatory module until its Manifests are gone.
 	FinalizerMandatoryModule = OperatorPrefix + "mandatory-module"
-	// FinalizerRollout holds a ModuleRollout until no channel names a version that it has not let everyone have.
+	// FinalizerRollout holds a ModuleRollout until every version that its channels name is released to every Kyma.
 	FinalizerRollout = OperatorPrefix + "rollout"
 	// FinalizerPurge was set by upstream before 1.21 and is only removed here.
 	FinalizerPurge = OperatorPrefix + "purge-finalizer"

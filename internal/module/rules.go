@@ -218,13 +218,13 @@ var rules = [...]Rule{
 	ruleRolledBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
 		Message: `version {version} failed here ({detail}) and {installed} is installed; it is tried again with "kyma retry {module}", ` +
 			`or when another version is offered`,
-		Remedy: "Have the version corrected. A new version, or a corrected template or component, is taken by itself; " +
+		Remedy: "Publish a corrected version. A new version, or a corrected template or component, is installed automatically; " +
 			"`kyma retry` tries the same once more."},
 	ruleAvoided: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
 		Message: `version {version} is avoided, as the spec asks, and {installed} is installed`,
-		Remedy:  "None needed. A new version is taken by itself; `kyma retry`, or the removal of `avoid` from the entry, takes this one."},
+		Remedy:  "None needed. A new version is installed automatically; `kyma retry`, or removing `avoid` from the entry, installs this one."},
 	ruleTakenBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
-		Message: `the rollout of version {version} takes it back, and {installed} is installed`,
+		Message: `the rollout of version {version} rolled it back, and {installed} is installed`,
 		Remedy:  "See `kyma rollout status` for what failed. The version comes again when the rollout is resumed."},
 	ruleRollbackUnavailable: {Kinds: running, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRollbackUnavailable,
 		Message: `version {version} stays, although the module should go back from it: {detail}`,
@@ -239,7 +239,7 @@ var rules = [...]Rule{
 		Remedy: "Wait. The ModuleRollout of the module's name, on the hub, says how far it is and what it waits for " +
 			"(docs/spec/modulerollout.md). To have the version now, pin it: a pinned version waits for no rollout."},
 	ruleRolloutAborted: {Kinds: []Kind{Keep}, Reason: v1beta2.ReasonRolloutAborted,
-		Message: `version {installed} stays installed, although its rollout was aborted and the channel offers version {version}`,
+		Message: `version {installed} stays installed: its rollout was aborted, and the channel now offers version {version}`,
 		Remedy: "None needed: the module follows its channel again with the next higher version. " +
 			"`kyma rollback` goes back to the version before."},
 }

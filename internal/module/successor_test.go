@@ -122,7 +122,7 @@ func TestSuccessor_NothingIsDeletedThatAnotherModuleIsAboutToTake(t *testing.T) 
 		for _, doomed := range MakePlan(w, Resolve(w)).Delete {
 			for _, asked := range w.Kyma.Spec.Modules {
 				release := w.Releases[asked.Name]
-				if asked.Name == doomed.Labels[v1beta2.LabelModuleName] || release == nil || asked.Managed != nil ||
+				if asked.Name == doomed.Labels[v1beta2.LabelModuleName] || release == nil || asked.Managed != nil || componentOf(&doomed) == "" ||
 					release.Spec.OCMComponentName != componentOf(&doomed) || asked.Channel != "" || asked.Version != "" {
 					continue
 				}

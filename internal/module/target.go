@@ -54,14 +54,18 @@ func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 
 // requested implements rules 1 to 6 of Resolve: from a request to a version.
 func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
+	var unversioned target // it still knows which module this one may take the place of
+	if release := w.Releases[asked.Module]; release != nil {
+		unversioned.Component = release.Spec.OCMComponentName
+	}
 	if asked.Channel != "" && asked.Version != "" {
-		return target{}, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
+		return unversioned, refuse(ruleChannelAndVersion, "channel", asked.Channel, "version", asked.Version)
 	}
 	if asked.Version != "" && w.Unpinnable[asked.Module] {
-		return target{}, refuse(ruleVersionNotAllowed, "version", asked.Version)
+		return unversioned, refuse(ruleVersionNotAllowed, "version", asked.Version)
 	}
 	if asked.Channel == v1beta2.NoChannel {
-		return target{}, refuse(ruleChannelNone, "channel", asked.Channel)
+		return unversioned, refuse(ruleChannelNone, "channel", asked.Channel)
 	}
 	release, refused := releaseOf(w, asked.Module)
 	if refused != nil {
@@ -70,7 +74,7 @@ func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 	found := target{Channel: asked.Channel, Version: asked.Version, Component: release.Spec.OCMComponentName}
 	if found.Version == "" {
 		if found.Version = offered(release, asked.Channel); found.Version == "" {
-			return target{Component: found.Component}, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
+			return unversioned, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
 		}
 	}
 	return found, nil

@@ -201,7 +201,7 @@ func TestWayBack_ARolloutTakesAVersionBack(t *testing.T) {
 		reason  string
 		says    string
 	}{
-		{"at once where it failed, and the message names the rollout", upgrading(), v1, Run, "RolledBack", "the rollout of version 2.0.0 takes it back"},
+		{"at once where it failed, and the message names the rollout", upgrading(), v1, Run, "RolledBack", "the rollout of version 2.0.0 rolled it back"},
 		{"in a window while it is ready", upgrading(awaitsWindow(v1), theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" }), reports("Ready", "Ready")), v2, Waiting, "WaitingForMaintenanceWindow", ""},
 		{"without a window where it failed", upgrading(awaitsWindow(v1)), v1, Run, "RolledBack", ""},
 		{"only with the author's word", upgrading(vouching("")), v2, Run, "RollbackUnavailable", "has no rollbackTo"},

@@ -113,7 +113,7 @@ const rollout = (name: string, phase: Rollout['phase'], channels: RolloutChannel
 const completed = (name: string, n: number) =>
   channel(name, {
     phase: 'Completed',
-    message: 'every Kyma may have 1.3.0',
+    message: '1.3.0 is released to every Kyma',
     waves: [wave('all', { state: 'Passed', total: n, ready: n })],
   })
 

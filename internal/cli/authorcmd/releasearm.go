@@ -95,9 +95,9 @@ func (a *author) tellWaves(rollout *v1beta2.ModuleRollout, dryRun bool, moves []
 			continue
 		}
 		told[move.To] = true
-		verb, follow := "goes", "follow it with `kyma rollout status "+rollout.Name+" --watch`"
+		verb, follow := "rolls", "follow it with `kyma rollout status "+rollout.Name+" --watch`"
 		if dryRun {
-			verb, follow = "would go", "`kyma rollout status "+rollout.Name+"` shows how it stands"
+			verb, follow = "would roll", "`kyma rollout status "+rollout.Name+"` shows its state"
 		}
 		a.console.Sayf("%s %s %s out in waves: %s; %s", rollout.Name, move.To, verb, strings.Join(waves, ", "), follow)
 	}

@@ -43,7 +43,7 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 	})
 	s.Run("a dry run does not wait", func(t *testing.T) {
 		shell := &shell{T: t, target: s.target}
-		if _, said := shell.ok(append(set, "regular=0.1.0", "--dry-run=server")...); !strings.Contains(said, "notes 0.1.0 would go out in waves: canary, rest") {
+		if _, said := shell.ok(append(set, "regular=0.1.0", "--dry-run=server")...); !strings.Contains(said, "notes 0.1.0 would roll out in waves: canary, rest") {
 			t.Errorf("said %q", said)
 		}
 	})
@@ -54,7 +54,7 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 		if err := <-marked; err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(said, "notes 0.1.0 goes out in waves: canary, rest; follow it with `kyma rollout status notes --watch`") {
+		if !strings.Contains(said, "notes 0.1.0 rolls out in waves: canary, rest; follow it with `kyma rollout status notes --watch`") {
 			t.Errorf("said %q", said)
 		}
 		if channels := offered(t, c); channels != "regular=0.1.0 fast=0.1.0" {
@@ -69,7 +69,7 @@ func releasesInWaves(s *shell, config *rest.Config, c client.Client) {
 		shell := &shell{T: t, target: s.target}
 		shell.ok(append(set, "fast=0.2.0")...)
 		_, said := shell.ok("release", "promote", "notes", "fast", "regular", "--namespace", "default")
-		if !strings.Contains(said, "notes 0.2.0 goes out in waves") || !strings.Contains(said, "The rollout is paused: kyma rollout resume notes") {
+		if !strings.Contains(said, "notes 0.2.0 rolls out in waves") || !strings.Contains(said, "The rollout is paused: kyma rollout resume notes") {
 			t.Errorf("said %q", said)
 		}
 	})

@@ -29,7 +29,7 @@ func rollback(c *change) *cobra.Command {
 	c.unchanged = func(*session, *v1beta2.KymaSpec, string) string { return "already there" }
 	command := &cobra.Command{
 		Use:   "rollback NAME",
-		Short: "Go back to the version of a module that ran before",
+		Short: "Roll a module back to its previous version",
 		Long: "The module gets the last version that succeeded, or that of the revision that --to names; kyma history shows them. The version\n" +
 			"that it leaves is avoided until another one is offered, or until kyma retry. Custom resources and definitions stay as they are.\n" +
 			"Where the author of that version does not vouch for the way back (rollbackTo of its ModuleTemplate), you type the name of the " +
@@ -94,7 +94,7 @@ func (g *goingBack) confirm(ctx context.Context, s *session, name string, way ky
 func retry(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "retry NAME",
-		Short: "Try again the version of a module that failed or was gone back from",
+		Short: "Retry the version that a module was rolled back from",
 		Long: "A version that a module went back from is held: it does not come again before another one is offered, or its template or\n" +
 			"component changes. This releases it once, and removes what kyma rollback wrote. Should it fail again, it is held again.",
 		Example:           "  kyma retry notes\n  kyma retry notes --kyma kcp-system/demo --timeout 10m",

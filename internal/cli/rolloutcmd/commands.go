@@ -17,7 +17,7 @@ func commands(c *console.Console, t *target.Target, now func() time.Time) []*cob
 	call := func() *call { return &call{console: c, target: t, now: now} }
 	rollout := &cobra.Command{
 		Use:   "rollout",
-		Short: "See and steer releases that go out in waves",
+		Short: "Show and control rollouts of module versions",
 		Long: "A ModuleRollout says in which waves the Kymas get the version that a channel names. These commands show how far it is, and\n" +
 			"let a person pause it, go on, approve a wave, or end it. They are for the cluster of the lifecycle manager.",
 	}

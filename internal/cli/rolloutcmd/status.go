@@ -133,7 +133,7 @@ func (c *call) explain(to io.Writer, r *rollouts.Rollout) {
 	}
 	line("note", r.Trouble())
 	if r.Deleting {
-		line("deleted", "it goes once no channel names a version that not every Kyma may have")
+		line("deleted", "it is removed once every version that its channels name is released to every Kyma")
 	}
 	if r.Paused {
 		line("paused", "no further Kyma is admitted")

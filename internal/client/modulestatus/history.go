@@ -110,7 +110,7 @@ func (e HistoryEntry) Mark() string {
 	case e.Current && e.Running:
 		return "running"
 	case e.Current:
-		return "asked for"
+		return "requested"
 	case e.WayBack:
 		return "rollback goes here"
 	case e.Held:

@@ -25,7 +25,7 @@ func TestHistories_MarkWhatRunsAndWhereARollbackGoes(t *testing.T) {
 	}{
 		"nothing is known": {},
 		"the first is under way": {
-			known: []v1beta2.Revision{rev(1, "1.0.0", "", "")}, want: "1 (under way) asked for",
+			known: []v1beta2.Revision{rev(1, "1.0.0", "", "")}, want: "1 (under way) requested",
 		},
 		"the newest runs, and the one before is the way back": {
 			known: []v1beta2.Revision{rev(1, "1.0.0", "Succeeded", ""), rev(2, "1.1.0", "Succeeded", "")},
@@ -33,7 +33,7 @@ func TestHistories_MarkWhatRunsAndWhereARollbackGoes(t *testing.T) {
 		},
 		"the newest failed": {
 			known: []v1beta2.Revision{rev(1, "1.0.0", "Succeeded", ""), rev(2, "1.1.0", "Failed", "ObjectFailed")},
-			want:  "2 Failed asked for, 1 Succeeded rollback goes here",
+			want:  "2 Failed requested, 1 Succeeded rollback goes here",
 		},
 		"it went back by itself": {
 			known: []v1beta2.Revision{rev(2, "1.1.0", "RolledBack", byItself), rev(3, "1.0.0", "Succeeded", "")},
@@ -45,7 +45,7 @@ func TestHistories_MarkWhatRunsAndWhereARollbackGoes(t *testing.T) {
 		},
 		"a rollback does not go to what a person went back from": {
 			known: []v1beta2.Revision{rev(1, "1.0.0", "Succeeded", ""), rev(2, "1.1.0", "Succeeded", ""), rev(3, "1.2.0", "", "")},
-			asked: avoids("1.1.0"), want: "3 (under way) asked for, 2 Succeeded , 1 Succeeded rollback goes here",
+			asked: avoids("1.1.0"), want: "3 (under way) requested, 2 Succeeded , 1 Succeeded rollback goes here",
 		},
 	} {
 		manifest := v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{

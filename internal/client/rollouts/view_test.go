@@ -68,7 +68,7 @@ func TestDescribe_WhatAChannelWaitsFor(t *testing.T) {
 			ForNothing, false, "the rollout was aborted: no further Kyma gets 1.2.0", "",
 		},
 		"it has completed": {
-			newRollout(inPhase(v1beta2.RolloutCompleted, "")), current, ForNothing, false, "every Kyma may have 1.3.0", "",
+			newRollout(inPhase(v1beta2.RolloutCompleted, "")), current, ForNothing, false, "1.3.0 is released to every Kyma", "",
 		},
 		"the channel moved on": {
 			newRollout(inPhase(v1beta2.RolloutCompleted, "")), releaseWith("regular", "1.4.0"), ForManager, false,

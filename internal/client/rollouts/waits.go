@@ -142,7 +142,7 @@ func (c *Channel) ending() string {
 	case v1beta2.RolloutRolledBack:
 		return fmt.Sprintf("too many Kymas failed, and those that had %s have gone back", c.To.Version)
 	default:
-		return fmt.Sprintf("every Kyma may have %s", c.To.Version)
+		return fmt.Sprintf("%s is released to every Kyma", c.To.Version)
 	}
 }
 

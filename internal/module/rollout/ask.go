@@ -53,7 +53,7 @@ func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applic
 	}
 	status := findChannel(rollout, channel)
 	if status == nil {
-		return Answer{Allowed: runs, Detail: "until its ModuleRollout has taken note of the channel"}
+		return Answer{Allowed: runs, Detail: "until its ModuleRollout has observed the channel"}
 	}
 	if !Same(ParseTarget(offered), status.To) {
 		return askEarly(rollout, status, offered, a, runs)
@@ -92,7 +92,7 @@ func askEarly(rollout *v1beta2.ModuleRollout, status *v1beta2.RolloutChannel, of
 		return Answer{Allowed: true, Aborted: moduleversion.IsLower(offered, a.Running)}
 	}
 	return Answer{
-		Allowed: runs, From: versionBefore(status, offered), Detail: "until its ModuleRollout has taken note of it",
+		Allowed: runs, From: versionBefore(status, offered), Detail: "until its ModuleRollout has observed it",
 		Soon: !runs && beginsOpen(rollout, a),
 	}
 }
@@ -123,13 +123,13 @@ func (q *question) answer() Answer {
 	aborted := isAborted(q.rollout, status)
 	switch {
 	case status.Phase == v1beta2.RolloutRollingBack && !aborted && slices.Contains(status.Back, prefix):
-		return Answer{Back: true, Detail: "for good: its rollout halted, and Kymas go back to the version before"}
+		return Answer{Back: true, Detail: "until the channel offers another version: its rollout halted and rolls it back"}
 	case setBack(status):
 		return Answer{Allowed: true, Aborted: moduleversion.IsLower(status.To.Version, q.Running)}
 	case q.runs:
 		return Answer{Allowed: true, Aborted: aborted}
 	case aborted:
-		return Answer{Detail: "for good: its rollout was aborted"}
+		return Answer{Detail: "until the channel offers another version: its rollout was aborted"}
 	case status.Phase == v1beta2.RolloutCompleted:
 		// A pause also stops those that come after the end, but no first installation: there is no better version for one.
 		return Answer{Allowed: !q.rollout.Spec.Paused || q.Running == "", Detail: "until its rollout is no longer paused"}
@@ -204,5 +204,5 @@ func (q *question) describe(plan *Plan, current int) string {
 			return fmt.Sprintf(": wave %q has no Kyma that is ready, and waits for approval to pass", at.Name)
 		}
 	}
-	return fmt.Sprintf(": wave %q is not through", at.Name)
+	return fmt.Sprintf(": wave %q has not passed", at.Name)
 }

@@ -22,7 +22,7 @@ func TestAsk_WithoutAStatus(t *testing.T) {
 	done.Status.Channels[0].Phase, done.Status.Channels[0].From = completes, v1beta2.RolloutVersion{Version: "1.2.0"}
 	mandatory := done.DeepCopy()
 	mandatory.Status.Channels[0].Name = ""
-	const gone, early = "until its ModuleRollout can be read", "until its ModuleRollout has taken note of it"
+	const gone, early = "until its ModuleRollout can be read", "until its ModuleRollout has observed it"
 	for _, test := range []struct {
 		name    string
 		rollout *v1beta2.ModuleRollout
@@ -39,7 +39,7 @@ func TestAsk_WithoutAStatus(t *testing.T) {
 			Answer{Detail: "until its ModuleRollout, which was made anew, has marked the release"}},
 		{"a channel that is not in the plan is for all", fast, mark, "regular", oldVersion, Answer{Allowed: true}},
 		{"a mandatory module is not in a plan that names channels", fast, mark, "", oldVersion, Answer{Allowed: true}},
-		{"... and is in one that names none", known, mark, "", oldVersion, Answer{Detail: "until its ModuleRollout has taken note of the channel"}},
+		{"... and is in one that names none", known, mark, "", oldVersion, Answer{Detail: "until its ModuleRollout has observed the channel"}},
 		{"... with its own status", mandatory, mark, "", oldVersion, Answer{From: "1.2.0", Detail: early}},
 		{"a status of the target before admits none, not even who is under way for that: it has the last version that completed", seen, mark, "regular", "1.0.0",
 			Answer{From: "1.1.0", Detail: early}},
@@ -88,7 +88,7 @@ func TestAsk(t *testing.T) {
 			s.kymas("two", "b")
 			s.kymas("three", "c")
 			s.step()
-			mustEqual(s.T, "upgrades", `for wave "two", which has not begun: wave "one" is not through`, s.ask("b", oldVersion).Detail)
+			mustEqual(s.T, "upgrades", `for wave "two", which has not begun: wave "one" has not passed`, s.ask("b", oldVersion).Detail)
 			s.upgrade("a")
 			mustEqual(s.T, "soaks", `for wave "two", which has not begun: wave "one" soaks until 2026-01-01T14:00:00Z`, s.ask("b", oldVersion).Detail)
 			s.after(2 * time.Hour)

@@ -72,7 +72,7 @@ func TestEdges(t *testing.T) {
 			s.kymas("one", "a")
 			s.rollout.Status.Channels = nil
 			s.step()
-			s.must(completes, "", "every Kyma may have 1.3.0")
+			s.must(completes, "", "1.3.0 is released to every Kyma")
 			mustEqual(s.T, "from", s.channel().To, s.channel().From)
 			if !s.ask("a", oldVersion).Allowed {
 				s.Error("a is not allowed")

@@ -59,7 +59,7 @@ func (s *stepper) report() {
 	}
 	s.channel.Message = strings.Join(append([]string{s.message}, s.notes...), "; ")
 	if s.channel.Message == "" {
-		s.channel.Message = "nothing is to be done"
+		s.channel.Message = "there is nothing to do"
 	}
 	if len(s.worst) > 0 || !isStopped(s.channel.Phase) { // Who failed is still asked when they have recovered or gone back.
 		s.channel.Worst = nil
@@ -79,7 +79,7 @@ func (s *stepper) report() {
 func (s *stepper) describeEnd() {
 	switch s.channel.Phase {
 	case v1beta2.RolloutCompleted:
-		s.message = "every Kyma may have " + s.channel.To.Version
+		s.message = s.channel.To.Version + " is released to every Kyma"
 		if s.channel.Cause != "" {
 			s.message = s.channel.Cause
 		}

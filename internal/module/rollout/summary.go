@@ -71,7 +71,7 @@ func describePhase(channel *v1beta2.RolloutChannel) string {
 		return "waits for a person" + where
 	case v1beta2.RolloutAborted:
 		if setBack(channel) {
-			return "is for all: the channel was set back"
+			return "is released to all Kymas: the channel was set back"
 		}
 		return "aborted" + where
 	case v1beta2.RolloutCompleted:
@@ -81,5 +81,5 @@ func describePhase(channel *v1beta2.RolloutChannel) string {
 	if at := findWave(channel, channel.Wave); at >= 0 && channel.Waves[at].Soaking {
 		return "soaks" + where
 	}
-	return "goes out" + where
+	return "is rolling out" + where
 }

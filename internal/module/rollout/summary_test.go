@@ -18,7 +18,7 @@ func TestSummary(t *testing.T) {
 		play func(*fixture)
 		want want
 	}{
-		{"a wave upgrades", func(s *fixture) { s.step() }, want{"regular: 1.3.0 goes out in wave one (1 of 2), 0 of 2 ready",
+		{"a wave upgrades", func(s *fixture) { s.step() }, want{"regular: 1.3.0 is rolling out in wave one (1 of 2), 0 of 2 ready",
 			"True WaveUpdating channel regular: 1.3.0: wave one upgrades. See `kyma rollout status eventing`",
 			"False NoneFailed no wave has more failures than it allows",
 			"False Underway channel regular: 1.3.0: wave one upgrades. See `kyma rollout status eventing`"}},
@@ -51,13 +51,13 @@ func TestSummary(t *testing.T) {
 		{"it was aborted", func(s *fixture) { s.step(); s.decide(v1beta2.RolloutAbort, ""); s.step() },
 			want{"regular: 1.3.0 aborted in wave one (1 of 2), 0 of 2 ready", "False Aborted", "False NoneFailed", "False Aborted"}},
 		{"the channel was set back", func(s *fixture) { s.step(); s.offer(oldVersion) },
-			want{"regular: 1.2.0 is for all: the channel was set back", "False Aborted", "False", "True Completed"}},
+			want{"regular: 1.2.0 is released to all Kymas: the channel was set back", "False Aborted", "False", "True Completed"}},
 		{"it completed", func(s *fixture) { s.rollout.Status.Channels = nil; s.step() },
 			want{"regular: 1.3.0 completed", "False Completed", "False", "True Completed regular: 1.3.0 completed"}},
 		{"the module is mandatory", func(s *fixture) { s.step(); s.channel().Name = "" },
-			want{"mandatory: 1.3.0 goes out", "True WaveUpdating mandatory module: 1.3.0: wave one upgrades", "False", "False"}},
+			want{"mandatory: 1.3.0 is rolling out", "True WaveUpdating mandatory module: 1.3.0: wave one upgrades", "False", "False"}},
 		{"the plan is wrong", func(s *fixture) { s.step(); s.rollout.Spec.Waves[0].Share = "x" },
-			want{"regular: 1.3.0 goes out", `False SpecInvalid the plan cannot be carried out, and no Kyma begins: wave "one": share "x" is not`, "False", "False"}},
+			want{"regular: 1.3.0 is rolling out", `False SpecInvalid the plan cannot be carried out, and no Kyma begins: wave "one": share "x" is not`, "False", "False"}},
 		{"it is for no channel", func(s *fixture) { s.rollout.Status.Channels = nil },
 			want{"no channel of the module is in the plan", "False Completed no channel", "False", "True Completed no channel"}},
 		{"the channel that needs a person most comes first", func(s *fixture) {

@@ -44,7 +44,7 @@ func TestWaves(t *testing.T) {
 			s.must(progress, "rest", "upgrades")
 			s.places("b")
 			s.upgrade("b")
-			s.must(completes, "", "every Kyma may have 1.3.0")
+			s.must(completes, "", "1.3.0 is released to every Kyma")
 			if !s.last.All || len(s.channel().Underway) > 0 || s.channel().From.Version != newVersion {
 				s.Errorf("not all are woken: %+v", s.last)
 			}

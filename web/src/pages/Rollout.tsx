@@ -150,7 +150,7 @@ function Troubles({ rollout }: { rollout: Rollout }) {
       )}
       {rollout.deleting && (
         <Notice tone="warn">
-          <p>It was deleted, and goes when no channel names a version that it has not let everyone have.</p>
+          <p>It is being deleted, and is removed once every version that its channels name is released to every Kyma.</p>
         </Notice>
       )}
     </>

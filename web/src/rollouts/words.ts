@@ -18,7 +18,7 @@ const waveStates: Record<WaveState, Word> = {
   Updating: { label: 'Upgrading', tone: 'busy', means: 'Its Kymas get the version now.' },
   Soaking: { label: 'Observed', tone: 'busy', means: 'All that can be ready are; the next wave begins when the time is over.' },
   Waiting: { label: 'Waits for you', tone: 'warn', means: 'It goes on when a person acts.' },
-  Halted: { label: 'Halted', tone: 'bad', means: 'More of its Kymas failed than may.' },
+  Halted: { label: 'Halted', tone: 'bad', means: 'More of its Kymas failed than it allows.' },
   RollingBack: { label: 'Going back', tone: 'bad', means: 'Its Kymas go back to the version before.' },
   RolledBack: { label: 'Went back', tone: 'warn', means: 'Its Kymas have gone back to the version before.' },
   Aborted: { label: 'Aborted', tone: 'idle', means: 'It was in this wave that a person ended the rollout.' },

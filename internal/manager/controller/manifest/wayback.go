@@ -148,7 +148,7 @@ func hasWebhook(configuration *unstructured.Unstructured, name string) bool {
 
 // tellCleared reports that a webhook was removed, and lets the next pass go on at once.
 func (r *Reconciler) tellCleared(ctx context.Context, w *scope, entry inventory.Entry, webhook string) error {
-	message := fmt.Sprintf("webhook %s of the version before did not answer and stood in the way: %s was removed", webhook, entry.ID)
+	message := fmt.Sprintf("webhook %s of the newer version did not answer and blocked the rollback: %s was removed", webhook, entry.ID)
 	logf.FromContext(ctx).Info("Webhook removed", "object", entry.ID.String(), "webhook", webhook)
 	r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, v1beta2.ReasonWebhookRemoved, "Apply", "%s", conditions.Note(message))
 	return &passResult{

@@ -64,7 +64,7 @@ func newsOf(was, now *v1beta2.RolloutChannel) news {
 		}
 	case v1beta2.RolloutCompleted:
 		if !again && was.Phase != "" {
-			return news{corev1.EventTypeNormal, v1beta2.ReasonCompleted, "every Kyma may have " + version}
+			return news{corev1.EventTypeNormal, v1beta2.ReasonCompleted, version + " is released to every Kyma"}
 		}
 	}
 	return news{}

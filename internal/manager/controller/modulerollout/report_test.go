@@ -48,7 +48,7 @@ func TestReport(t *testing.T) {
 		{"those that have it go back", halted, channel(v1beta2.RolloutRollingBack, "canary", nil), []string{corev1.EventTypeWarning, "go back"}},
 		{"they have gone back", halted, channel(v1beta2.RolloutRolledBack, "canary", nil), []string{v1beta2.ReasonRolledBack, "have gone back"}},
 		{"it is aborted", halted, channel(v1beta2.RolloutAborted, "canary", nil), []string{v1beta2.ReasonAborted, "no further Kyma"}},
-		{"it is through", updating, channel(v1beta2.RolloutCompleted, "", nil), []string{v1beta2.ReasonCompleted, "every Kyma may have 1.1.0"}},
+		{"it is through", updating, channel(v1beta2.RolloutCompleted, "", nil), []string{v1beta2.ReasonCompleted, "1.1.0 is released to every Kyma"}},
 		{"a channel that was let go from the beginning is no news", v1beta2.RolloutChannel{}, channel(v1beta2.RolloutCompleted, "", nil), nil},
 		{
 			"a mandatory module has no channel", old, channel(v1beta2.RolloutProgressing, "canary", func(c *v1beta2.RolloutChannel) { c.Name = "" }),
