@@ -108,6 +108,7 @@ type RolloutWave struct {
 	MaxFailed string `json:"maxFailed,omitempty"`
 
 	// Soak is how long the wave must have been ready before the next one begins.
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="soak must be a duration such as 2h30m, of hours, minutes and seconds"
 	// +optional
 	Soak metav1.Duration `json:"soak,omitzero"`
 

@@ -23,7 +23,7 @@ func (a admission) full() bool { return a.offered != "" && !a.Allowed && a.NoSlo
 // the restriction to some Kymas comes first: it is about the module, whatever the version.
 func (r *resolver) choose(v *Verdict, asked moduleRequest) (target, *refusal) {
 	release := r.Releases[asked.Module]
-	if asked.Version != "" || !hasRollout(release) {
+	if asked.Version != "" || !r.hasRollout(release) {
 		return find(r.Snapshot, asked)
 	}
 	wanted, refused := requested(r.Snapshot, asked)
@@ -46,7 +46,7 @@ func (r *resolver) choose(v *Verdict, asked moduleRequest) (target, *refusal) {
 
 // chooseMandatory is choose for a module that every Kyma has: rules 5, 6a, 7 and 8.
 func (r *resolver) chooseMandatory(v *Verdict, release *v1beta2.ModuleReleaseMeta) (target, *refusal) {
-	if !hasRollout(release) {
+	if !r.hasRollout(release) {
 		return findMandatory(r.Snapshot, release)
 	}
 	found, refused := decreedBy(release)
@@ -64,9 +64,9 @@ func (r *resolver) chooseMandatory(v *Verdict, release *v1beta2.ModuleReleaseMet
 	return found, nil
 }
 
-// hasRollout reports whether a rollout decides who gets what a release offers.
-func hasRollout(release *v1beta2.ModuleReleaseMeta) bool {
-	return release != nil && release.Annotations[v1beta2.AnnotationRollout] != ""
+// hasRollout reports whether a rollout may decide who gets what a release offers.
+func (r *resolver) hasRollout(release *v1beta2.ModuleReleaseMeta) bool {
+	return release != nil && (release.Annotations[v1beta2.AnnotationRollout] != "" || r.Rollouts[release.Name] != nil)
 }
 
 // withoutVersion returns what is known of a target that is not installed. It keeps the template that waits, if there is one: that shows

@@ -55,7 +55,7 @@ func judge(ask Options, s seen) []verdict {
 //  4. a module that must go is gone when the status has no entry for it any more
 //  5. Ready counts only in the requested version
 //  6. a version that was gone back from is not coming, whatever runs instead
-//  7. an upgrade that waits for a maintenance window is no failure, and ends the wait
+//  7. an upgrade that waits for a maintenance window or a rollout is no failure, and ends the wait, unless another version was requested
 //  8. while a Manifest is suspended, nothing that is still missing appears
 func judgeModule(ask Options, want Expectation, s seen) verdict {
 	line := Progress{Key: want.Module}
@@ -112,7 +112,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 		switch {
 		case want.Unmanaged:
 			return open(line, "the lifecycle manager stops managing it")
-		case entry.Maintenance, entry.Offered != "":
+		case (entry.Maintenance || entry.Offered != "") && (want.Version == "" || !current):
 			return end(line, v1beta2.StateWarning, text)
 		case current:
 			return end(line, entry.State, "version "+entry.Version)

@@ -36,11 +36,15 @@ type Answer struct {
 }
 
 // Ask returns what an applicant may have of the version that the channel offers. A rollout that is nil or does not fit the mark of the
-// release admits no new Kyma; without a mark every Kyma may have what is offered.
+// release admits no new Kyma. Without a mark every Kyma may have what is offered, unless the rollout has decided about the channel before:
+// then the release was written anew by a client that dropped the mark.
 //
 // Rollout, release and Kyma may come from caches of different ages: whatever does not fit together admits no Kyma that has not begun.
 func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applicant) Answer {
 	runs := a.Running != "" && Same(ParseTarget(a.Running), ParseTarget(offered))
+	if mark == "" && isInForce(rollout, channel) {
+		mark = string(rollout.UID)
+	}
 	switch {
 	case mark == "":
 		return Answer{Allowed: true}
@@ -48,7 +52,7 @@ func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applic
 		return Answer{Allowed: runs, Detail: "until its ModuleRollout can be read"}
 	case string(rollout.UID) != mark:
 		return Answer{Allowed: runs, Detail: "until its ModuleRollout, which was made anew, has marked the release"}
-	case !covers(rollout.Spec.Channels, channel):
+	case !governs(rollout, channel):
 		return Answer{Allowed: true}
 	}
 	status := findChannel(rollout, channel)
@@ -66,6 +70,17 @@ func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applic
 		answer.Detail = ""
 	}
 	return answer
+}
+
+// isInForce reports whether a rollout has decided about a channel, and stays.
+func isInForce(rollout *v1beta2.ModuleRollout, channel string) bool {
+	return rollout != nil && rollout.DeletionTimestamp == nil && findChannel(rollout, channel) != nil
+}
+
+// governs reports whether a rollout decides about a channel: its plan is for it, or was when a version of it began that is not decided yet.
+func governs(rollout *v1beta2.ModuleRollout, channel string) bool {
+	known := findChannel(rollout, channel)
+	return covers(rollout.Spec.Channels, channel) || known != nil && !Settled(known)
 }
 
 func findChannel(rollout *v1beta2.ModuleRollout, name string) *v1beta2.RolloutChannel {

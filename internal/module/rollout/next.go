@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // Next returns a channel's next status. Its result depends on its arguments alone, and given that result and the same facts again it
@@ -113,7 +114,7 @@ func beginTarget(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts) v1bet
 		return next
 	}
 	next.From = LastCompleted(before)
-	if isReturn(next.From, offered) {
+	if isReturn(next.From, offered) || next.From.Version == "" && moduleversion.IsLower(offered.Version, before.To.Version) {
 		next.From, next.Phase = offered, v1beta2.RolloutAborted
 		next.Cause = fmt.Sprintf("the channel was set back from %s: Kymas that have it keep it", before.To.Version)
 		if before.Phase == v1beta2.RolloutCompleted {

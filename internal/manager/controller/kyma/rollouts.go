@@ -23,10 +23,11 @@ import (
 // few is the number of Kymas up to which they go before what concerns many. A rollout that gives places names no more.
 const few = 500
 
-// rolloutOf adds the ModuleRollout of a marked release and returns the versions that it may lead to beside those of the channels. Without
-// the kind on the hub nothing is added, and no Kyma gets another version of the module.
+// rolloutOf adds the ModuleRollout of a release and returns the versions that it may lead to beside those of the channels. It looks for one
+// of a release without a mark, too, which a client may have dropped. Without the kind on the hub nothing is added, and no Kyma gets another
+// version of a marked module.
 func (r *Reconciler) rolloutOf(ctx context.Context, world *module.Snapshot, release *v1beta2.ModuleReleaseMeta) ([]string, error) {
-	if release.Annotations[v1beta2.AnnotationRollout] == "" || !r.Rollouts {
+	if !r.Rollouts {
 		return nil, nil
 	}
 	its := &v1beta2.ModuleRollout{}

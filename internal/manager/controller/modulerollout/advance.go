@@ -40,7 +40,7 @@ func (r *Reconciler) advance(ctx context.Context, w *inputs, known *count) (time
 func (r *Reconciler) step(ctx context.Context, w *inputs, known *count) (wake time.Time, err error) {
 	status := &w.rollout.Status
 	status.ObservedGeneration = w.rollout.Generation
-	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !inScope(w.rollout, c.Name) })
+	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !governs(w.rollout, c.Name) })
 	if w.plan != nil {
 		members, opens := r.members(w, known)
 		wake = opens
@@ -91,6 +91,8 @@ func (w *inputs) unarmed() string {
 		return fmt.Sprintf("there is no ModuleReleaseMeta %s", w.rollout.Name)
 	case w.release.DeletionTimestamp != nil:
 		return fmt.Sprintf("ModuleReleaseMeta %s is being deleted", w.rollout.Name)
+	case w.plan == nil:
+		return fmt.Sprintf("ModuleReleaseMeta %s is not marked, since the plan cannot be carried out: correct it", w.rollout.Name)
 	default:
 		return fmt.Sprintf("ModuleReleaseMeta %s is not marked", w.rollout.Name)
 	}

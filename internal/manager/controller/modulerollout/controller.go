@@ -160,9 +160,10 @@ func (r *Reconciler) holdRollout(ctx context.Context, w *inputs) error {
 }
 
 // arm sets the mark of the release, whose value is the rollout's UID. The status has what the channels offered before that: a channel that
-// moves afterwards has a version that it came from, and does not look like one that a new rollout finds. It returns when to look again.
+// moves afterwards has a version that it came from, and does not look like one that a new rollout finds. So a plan that cannot be carried
+// out, for which nothing is recorded, marks nothing. It returns when to look again.
 func (r *Reconciler) arm(ctx context.Context, w *inputs, wake time.Duration) (time.Duration, error) {
-	if w.armed || w.release == nil || w.release.DeletionTimestamp != nil {
+	if w.armed || w.plan == nil || w.release == nil || w.release.DeletionTimestamp != nil {
 		return wake, nil
 	}
 	if w.release.Annotations == nil {

@@ -46,8 +46,9 @@ func (r *Reconciler) readTargets(ctx context.Context, w *inputs) error {
 		}
 		found := &target{RolloutVersion: v1beta2.RolloutVersion{Version: version}, template: template}
 		found.Digest = r.Digests.Digest(module.ComponentKey{Name: w.release.Spec.OCMComponentName, Version: version})
-		if before := channelOf(&w.rollout.Status, channel); found.Digest == "" && before != nil && before.To.Version == version {
-			found.Digest = before.To.Digest // not read since the manager started
+		if before := channelOf(&w.rollout.Status, channel); before != nil && before.To.Version == version && before.To.Digest != "" {
+			// Content that was published again is no other target: Kymas take it as they always did.
+			found.Digest = before.To.Digest
 		}
 		w.targets[channel] = found
 	}
@@ -64,7 +65,7 @@ func offers(plan *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta) map
 	}
 	offered := map[string]string{}
 	for _, entry := range release.Spec.Channels {
-		if entry.Version != "" && inScope(plan, entry.Channel) {
+		if entry.Version != "" && governs(plan, entry.Channel) {
 			offered[entry.Channel] = entry.Version
 		}
 	}
@@ -74,6 +75,12 @@ func offers(plan *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta) map
 // inScope reports whether a rollout is for a channel.
 func inScope(plan *v1beta2.ModuleRollout, channel string) bool {
 	return len(plan.Spec.Channels) == 0 || slices.Contains(plan.Spec.Channels, channel)
+}
+
+// governs reports whether a rollout decides about a channel: it is in scope, or was when a version of it began that is not decided yet.
+func governs(plan *v1beta2.ModuleRollout, channel string) bool {
+	known := channelOf(&plan.Status, channel)
+	return inScope(plan, channel) || known != nil && !rollout.Settled(known)
 }
 
 // channelOf returns the status of a channel, nil when there is none.

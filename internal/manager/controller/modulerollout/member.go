@@ -9,7 +9,6 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
-	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
@@ -67,7 +66,7 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 	if m.Begun {
 		m.Ready, m.At = c.ready(t), began.At.Time
 		if !known {
-			m.At = firstSeen(before, now)
+			m.At = firstSeen(c.manifest, before, now)
 		}
 		m.BrokenBefore = known && began.Before != "" && began.Before != v1beta2.StateReady
 		c.judge(m, began.Outcome == v1beta2.RevisionSucceeded, before, now)
@@ -78,7 +77,7 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 			m.BackSince = newest(c.manifest)
 		}
 	}
-	m.LostSince = lostSince(c, m.At)
+	m.LostSince = sinceSeen(before, lostSince(c, m.At), now)
 	m.Held = c.held(m.Begun, t, refusal)
 	m.State, m.Reason, m.Message = c.report()
 	r.windowed = !m.Begun && m.Held == "" && c.needsWindow(t)
@@ -129,36 +128,14 @@ func latest(times ...time.Time) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-// asks reports whether a Manifest asks for the target. What a user sets in a Manifest is not the target's.
+// asks reports whether a Manifest asks for the target, whatever content of that version it was given.
 func asks(manifest *v1beta2.Manifest, t *target) bool {
-	if manifest == nil || manifest.Spec.Version != t.Version {
-		return false
-	}
-	if t.Digest == "" {
-		return true
-	}
-	spec := manifest.Spec
-	spec.Values, spec.TargetNamespace = nil, ""
-	return revision.Digest(&spec) == t.Digest
-}
-
-// isFor reports whether a revision of a Manifest is for the target. The digest of a revision covers what a user sets in the Manifest, too.
-func isFor(one *v1beta2.Revision, manifest *v1beta2.Manifest, t *target) bool {
-	customised := manifest.Spec.Values != nil || manifest.Spec.TargetNamespace != ""
-	return one.Version == t.Version && (t.Digest == "" || one.Digest == t.Digest || customised)
+	return manifest != nil && manifest.Spec.Version == t.Version
 }
 
 // runs reports whether the target is what was brought up last, although something else is asked for by now.
 func runs(manifest *v1beta2.Manifest, t *target) bool {
-	if manifest == nil || manifest.Status.InstalledVersion != t.Version || manifest.Spec.Version == t.Version {
-		return false
-	}
-	for _, one := range slices.Backward(manifest.Status.Revisions) {
-		if one.Version == t.Version && one.Outcome == v1beta2.RevisionSucceeded {
-			return isFor(&one, manifest, t)
-		}
-	}
-	return true
+	return manifest != nil && manifest.Status.InstalledVersion == t.Version && manifest.Spec.Version != t.Version
 }
 
 // beganAt returns the last revision of a Manifest that was for the target.
@@ -167,16 +144,19 @@ func beganAt(manifest *v1beta2.Manifest, t *target) (v1beta2.Revision, bool) {
 		return v1beta2.Revision{}, false
 	}
 	for _, one := range slices.Backward(manifest.Status.Revisions) {
-		if isFor(&one, manifest, t) {
+		if one.Version == t.Version {
 			return one, true
 		}
 	}
 	return v1beta2.Revision{}, false
 }
 
-// firstSeen returns when a Kyma began whose Manifest does not say it: a moment ago, when it was seen before it began, else long ago.
-func firstSeen(before *record, now time.Time) time.Time {
+// firstSeen returns when a Kyma began whose Manifest does not say it: a moment ago, when it was seen before it began or its spec was not
+// looked at yet, else long ago.
+func firstSeen(manifest *v1beta2.Manifest, before *record, now time.Time) time.Time {
 	switch {
+	case before == nil && manifest.Status.ObservedGeneration != manifest.Generation:
+		return now
 	case before == nil:
 		return time.Time{}
 	case before.member.Begun:
@@ -201,8 +181,8 @@ func (c candidate) rolledBack(t *target) bool {
 	if c.entry == nil || c.entry.Avoid == "" {
 		return false
 	}
-	version, digest, _ := strings.Cut(c.entry.Avoid, "@")
-	return version == t.Version && (t.Digest == "" || digest == t.Digest)
+	version, _, _ := strings.Cut(c.entry.Avoid, "@")
+	return version == t.Version
 }
 
 // lostSince returns since when the runtime of a Kyma cannot be used, zero when it can: the later time of those that the Kyma and its
@@ -225,6 +205,17 @@ func lostSince(c candidate, began time.Time) time.Time {
 		}
 	}
 	return since
+}
+
+// sinceSeen bounds since when a runtime is lost by what was seen of it: a Kyma that was unready for another reason keeps the time of that.
+func sinceSeen(before *record, since, now time.Time) time.Time {
+	switch {
+	case since.IsZero() || before == nil:
+		return since
+	case before.member.LostSince.IsZero():
+		return now
+	}
+	return latest(before.member.LostSince, since)
 }
 
 // held returns what keeps the Kyma from the target, beside its window.
