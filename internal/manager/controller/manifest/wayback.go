@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,10 +89,11 @@ var webhookKinds = map[string]schema.GroupVersionResource{
 }
 
 // clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and
-// stands in the way of the version before. It must be in the inventory, with the UID of the object. One that answers, if only to deny,
-// stays. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
-func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.Outcome) error {
-	if !w.wentBack() {
+// stands in the way of the version before, until that was ready once. It must be in the inventory, with the UID of the object. One that
+// answers, if only to deny, stays, and so does one that was written for the version that is being installed: it answers once what runs it
+// does. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
+func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, steps []inventory.Step, failed []apply.Outcome) error {
+	if !w.wentBack() || !w.isGoingBack() {
 		return nil
 	}
 	for _, outcome := range failed {
@@ -104,7 +106,11 @@ func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.
 			if !decides || entry.Group != resource.Group || entry.UID == "" {
 				continue
 			}
-			removed, err := w.removeWebhook(ctx, resource, entry, webhook)
+			wanted, mayGo := w.mayRemove(entry, steps)
+			if !mayGo {
+				continue
+			}
+			removed, err := w.removeWebhook(ctx, resource, entry, webhook, wanted)
 			if err != nil {
 				return w.clusterProblem(entry.ID, err)
 			}
@@ -116,9 +122,30 @@ func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.
 	return nil
 }
 
-// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did.
+// isGoingBack reports whether the version that a Manifest went back to has not been ready since.
+func (w *scope) isGoingBack() bool {
+	history := w.manifest.Status.Revisions
+	return len(history) > 0 && history[len(history)-1].Outcome != v1beta2.RevisionSucceeded
+}
+
+// mayRemove reports whether a recorded object can be what the failed version left: the content does not have it, or has another one that
+// was not written yet. wanted is the content's, where there is one.
+func (w *scope) mayRemove(entry inventory.Entry, steps []inventory.Step) (wanted *unstructured.Unstructured, mayGo bool) {
+	at := slices.IndexFunc(w.desired, func(object *unstructured.Unstructured) bool { return inventory.IDOf(object) == entry.ID })
+	if at < 0 {
+		return nil, true
+	}
+	wanted = w.desired[at]
+	unwritten := slices.ContainsFunc(steps, func(step inventory.Step) bool {
+		return step.Entry.ID == entry.ID && (step.Why == inventory.WhyChanged || step.Why == inventory.WhyNew)
+	})
+	return wanted, unwritten && entry.Hash != inventory.ContentHash(wanted)
+}
+
+// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did. It stays where it is what the
+// content wants: a pass whose end was not recorded has written it.
 func (w *scope) removeWebhook(
-	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string,
+	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string, wanted *unstructured.Unstructured,
 ) (bool, error) {
 	configurations := w.runtime.Cluster().Dynamic.Resource(resource)
 	live, err := configurations.Get(ctx, entry.Name, metav1.GetOptions{})
@@ -128,6 +155,8 @@ func (w *scope) removeWebhook(
 	case err != nil:
 		return false, err
 	case live.GetUID() != entry.UID || live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner() || !hasWebhook(live, webhook):
+		return false, nil
+	case wanted != nil && declares(live.Object["webhooks"], wanted.Object["webhooks"]):
 		return false, nil
 	}
 	uid := live.GetUID()
@@ -144,6 +173,24 @@ func hasWebhook(configuration *unstructured.Unstructured, name string) bool {
 		fields, isMap := item.(map[string]any)
 		return isMap && fields["name"] == name
 	})
+}
+
+// declares reports whether a value has everything that another one says; the API server adds defaults to it.
+func declares(live, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		fields, isMap := live.(map[string]any)
+		for name, value := range wanted {
+			if !isMap || !declares(fields[name], value) {
+				return false
+			}
+		}
+		return isMap
+	case []any:
+		items, isList := live.([]any)
+		return isList && slices.EqualFunc(items, wanted, declares)
+	}
+	return equality.Semantic.DeepEqual(live, wanted)
 }
 
 // tellCleared reports that a webhook was removed, and lets the next pass go on at once.
