@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -41,44 +40,68 @@ func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decisio
 	})
 	var missed []crdsafety.Finding
 	var kept []inventory.Entry
-	apply := decision.Apply[:0:0]
+	steps := decision.Apply[:0:0]
 	for _, step := range decision.Apply {
-		findings, stays, err := w.serves(ctx, step)
-		switch {
-		case err != nil:
+		live, err := w.keptDefinition(ctx, step)
+		if err != nil {
 			return err
-		case !stays:
-			apply = append(apply, step)
-		default:
-			missed, kept = append(missed, findings...), append(kept, w.entryOfKept(step))
 		}
+		if live == nil {
+			steps = append(steps, step)
+			continue
+		}
+		findings, err := w.serves(live, step)
+		if err != nil {
+			return err
+		}
+		missed, kept = append(missed, findings...), append(kept, entryOfKept(step, live))
 	}
 	if missed = crdsafety.Refuse(missed, w.allowedRules()); len(missed) > 0 {
 		return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
 			"version %s cannot take over: the newer definitions stay, and do not serve it: %s", w.manifest.Spec.Version, crdsafety.Message(missed))}
 	}
-	decision.Apply, w.recorded = apply, inventory.Merge(w.recorded, kept, nil)
+	decision.Apply, w.recorded = steps, inventory.Merge(w.recorded, kept, nil)
 	return nil
 }
 
-// serves returns what the content misses with the definition that is in the cluster; stays is false for anything but a definition of ours
-// that is there.
-func (w *scope) serves(ctx context.Context, step inventory.Step) (findings []crdsafety.Finding, stays bool, err error) {
-	live := w.runtime.Live(step.Entry.ID)
-	if step.Entry.GroupKind() != inventory.CRDKind || live.Presence != inventory.Present || live.Owner != w.owner() || live.Terminating {
-		return nil, false, nil
+// keptDefinition returns the definition that stays in place of a step's; nil for anything but a definition of ours that is there. Only what
+// was seen to be absent is not read: a kind that was not listed yet says nothing.
+func (w *scope) keptDefinition(ctx context.Context, step inventory.Step) (*unstructured.Unstructured, error) {
+	if step.Entry.GroupKind() != inventory.CRDKind || w.runtime.Live(step.Entry.ID).Presence == inventory.Absent {
+		return nil, nil
 	}
-	findings, stays, err = w.runtime.Cluster().ServesDefinition(ctx, step.Object)
-	if failed, ok := errors.AsType[*apply.Error](err); ok {
-		return nil, false, w.clusterProblem(failed.ID, failed)
+	live, err := w.readDefinition(ctx, step.Entry.ID)
+	if err != nil || live == nil || live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner() || live.GetDeletionTimestamp() != nil {
+		return nil, err
 	}
-	return findings, stays, err
+	return live, nil
+}
+
+// readDefinition reads a definition from the cluster; nil where there is none.
+func (w *scope) readDefinition(ctx context.Context, id inventory.ID) (*unstructured.Unstructured, error) {
+	live, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, id.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, w.clusterProblem(id, err)
+	}
+	return live, nil
+}
+
+// serves returns what the content misses with the definition that stays.
+func (w *scope) serves(live *unstructured.Unstructured, step inventory.Step) ([]crdsafety.Finding, error) {
+	findings, err := apply.ServesDefinition(live, step.Object)
+	if err != nil {
+		return nil, w.clusterProblem(step.Entry.ID, err)
+	}
+	return findings, nil
 }
 
 // entryOfKept returns the record of a definition that stays in place of a step's.
-func (w *scope) entryOfKept(step inventory.Step) inventory.Entry {
-	entry, live := step.Entry, w.runtime.Live(step.Entry.ID)
-	entry.UID, entry.Fields = live.UID, live.Fields
+func entryOfKept(step inventory.Step, live *unstructured.Unstructured) inventory.Entry {
+	entry := step.Entry
+	entry.UID, entry.Fields = live.GetUID(), inventory.FieldsHash(live.GetManagedFields(), v1beta2.FieldManagerModule)
 	return entry
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
@@ -95,4 +96,91 @@ func defaulted(configuration *unstructured.Unstructured) *unstructured.Unstructu
 	webhooks[0].(map[string]any)["rules"].([]any)[0].(map[string]any)["scope"] = "*"
 	stored.Object["webhooks"] = webhooks
 	return stored
+}
+
+// holding returns a scope of a Manifest that went back, whose cluster holds these definitions; its watch has listed nothing yet. refuse is
+// what the cluster answers to a read.
+func holding(change func(*v1beta2.Manifest), refuse error, definitions ...*unstructured.Unstructured) (*scope, *dynamicfake.FakeDynamicClient) {
+	objects := make([]runtime.Object, 0, len(definitions))
+	for _, definition := range definitions {
+		objects = append(objects, definition.DeepCopy())
+	}
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		inventory.CRDResource: "CustomResourceDefinitionList",
+	}, objects...)
+	client.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return refuse != nil, nil, refuse })
+	w := newScope(newManifest(ended(""), change), testTime)
+	w.runtime = &cluster{dynamic: client, live: map[inventory.ID]inventory.Live{}}
+	return w, client
+}
+
+// owned returns a definition that carries an owner's mark, as the cluster has it.
+func owned(definition *unstructured.Unstructured, owner string) *unstructured.Unstructured {
+	live := definition.DeepCopy()
+	live.SetUID("uid-live")
+	live.SetAnnotations(map[string]string{v1beta2.AnnotationOwnedBy: owner})
+	return live
+}
+
+func TestKeepDefinitions_ReadsWhatWasNotListedYet(t *testing.T) {
+	const mine = "kcp-system/sample"
+	before, newer := definedBy("thing", "size"), definedBy("thing", "size", "weight")
+	terminating := owned(newer, mine)
+	terminating.SetDeletionTimestamp(&testTime)
+	for name, test := range map[string]struct {
+		live     *unstructured.Unstructured
+		presence inventory.Presence
+		refuse   error
+		applied  bool
+		reason   string
+		calls    int
+	}{
+		"the newer one is there, and was not listed yet": {live: owned(newer, mine), calls: 1},
+		"it is there, and was listed":                    {live: owned(newer, mine), presence: inventory.Present, calls: 1},
+		"there is none":                                  {applied: true, calls: 1},
+		"it was listed, and there is none":               {presence: inventory.Absent, applied: true},
+		"it is another owner's":                          {live: owned(newer, "kcp-system/other"), applied: true, calls: 1},
+		"it is being deleted":                            {live: terminating, applied: true, calls: 1},
+		"it was listed as gone since":                    {presence: inventory.Present, applied: true, calls: 1},
+		"it cannot be read": {
+			live: owned(newer, mine), refuse: apierrors.NewServiceUnavailable("down"), reason: v1beta2.ReasonRuntimeUnreachable, calls: 1,
+		},
+		"it does not serve the content": {live: owned(definedBy("thing"), mine), reason: v1beta2.ReasonRollbackUnsafe, calls: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var exists []*unstructured.Unstructured
+			if test.live != nil {
+				exists = append(exists, test.live)
+			}
+			w, client := holding(func(*v1beta2.Manifest) {}, test.refuse, exists...)
+			id := inventory.IDOf(before)
+			w.runtime.(*cluster).live[id] = inventory.Live{Presence: test.presence}
+			step := inventory.Step{Object: before, Entry: inventory.Entry{ID: id, Version: "v1", Hash: "h"}, Why: inventory.WhyChanged}
+			decision := inventory.Decision{Apply: []inventory.Step{step}}
+			err := w.keepDefinitions(t.Context(), &decision)
+			if got := reasonOf(err); got != test.reason {
+				t.Fatalf("error %v, want reason %q", err, test.reason)
+			}
+			if got := len(client.Actions()); got != test.calls {
+				t.Errorf("%d calls, want %d", got, test.calls)
+			}
+			if err != nil {
+				return
+			}
+			if applied := len(decision.Apply) == 1; applied != test.applied {
+				t.Errorf("applied: %t, want %t", applied, test.applied)
+			}
+			kept := len(w.recorded) == 1 && w.recorded[0].UID == "uid-live" && w.recorded[0].Hash == "h"
+			if kept == test.applied {
+				t.Errorf("recorded %+v", w.recorded)
+			}
+		})
+	}
+}
+
+func reasonOf(err error) string {
+	if problem := problemOf(err); problem != nil {
+		return problem.Reason
+	}
+	return ""
 }
