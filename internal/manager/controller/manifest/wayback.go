@@ -35,9 +35,9 @@ func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decisio
 	if !w.wentBack() {
 		return nil
 	}
-	decision.Prune = slices.DeleteFunc(decision.Prune, func(entry inventory.Entry) bool {
-		return entry.GroupKind() == inventory.CRDKind && w.runtime.Live(entry.ID).Presence != inventory.Absent
-	})
+	if err := w.keepPruned(ctx, decision); err != nil {
+		return err
+	}
 	var missed []crdsafety.Finding
 	var kept []inventory.Entry
 	steps := decision.Apply[:0:0]
@@ -62,6 +62,44 @@ func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decisio
 	}
 	decision.Apply, w.recorded = steps, inventory.Merge(w.recorded, kept, nil)
 	return nil
+}
+
+// keepPruned takes the definitions that only the newer version has out of what is pruned. Where one needs a Service of the newer version to
+// convert its objects, nothing is written at all: without it none of them could be read any more.
+func (w *scope) keepPruned(ctx context.Context, decision *inventory.Decision) error {
+	prune := decision.Prune[:0:0]
+	for _, entry := range decision.Prune {
+		if entry.GroupKind() != inventory.CRDKind || w.runtime.Live(entry.ID).Presence == inventory.Absent {
+			prune = append(prune, entry)
+			continue
+		}
+		live, err := w.readDefinition(ctx, entry.ID)
+		if err != nil {
+			return err
+		}
+		if live == nil {
+			prune = append(prune, entry)
+			continue
+		}
+		service, converts := convertingService(live)
+		if converts && slices.ContainsFunc(decision.Prune, func(other inventory.Entry) bool { return other.ID == service }) {
+			return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
+				"version %s cannot take over: %s of the newer version stays, and its objects are converted by %s, which version %[1]s does not have",
+				w.manifest.Spec.Version, entry.ID, service)}
+		}
+	}
+	decision.Prune = prune
+	return nil
+}
+
+// convertingService returns the Service that converts the objects of a definition.
+func convertingService(definition *unstructured.Unstructured) (service inventory.ID, converts bool) {
+	conversion, _, _ := unstructured.NestedMap(definition.Object, "spec", "conversion")
+	client, _, _ := unstructured.NestedMap(conversion, "webhook", "clientConfig", "service")
+	service.Kind = "Service"
+	service.Namespace, _ = client["namespace"].(string)
+	service.Name, _ = client["name"].(string)
+	return service, conversion["strategy"] == "Webhook" && service.Name != ""
 }
 
 // keptDefinition returns the definition that stays in place of a step's; nil for anything but a definition of ours that is there. Only what
@@ -165,8 +203,8 @@ func (w *scope) mayRemove(entry inventory.Entry, steps []inventory.Step) (wanted
 	return wanted, unwritten && entry.Hash != inventory.ContentHash(wanted)
 }
 
-// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did. It stays where it is what the
-// content wants: a pass whose end was not recorded has written it.
+// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did. It stays where it is what
+// the content wants: a pass whose end was not recorded has written it.
 func (w *scope) removeWebhook(
 	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string, wanted *unstructured.Unstructured,
 ) (bool, error) {

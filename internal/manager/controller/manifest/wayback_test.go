@@ -14,6 +14,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -173,6 +174,63 @@ func TestKeepDefinitions_ReadsWhatWasNotListedYet(t *testing.T) {
 			kept := len(w.recorded) == 1 && w.recorded[0].UID == "uid-live" && w.recorded[0].Hash == "h"
 			if kept == test.applied {
 				t.Errorf("recorded %+v", w.recorded)
+			}
+		})
+	}
+}
+
+// converting returns a definition whose objects the Service default/name converts.
+func converting(definition *unstructured.Unstructured, strategy, name string) *unstructured.Unstructured {
+	spec := definition.Object["spec"].(map[string]any)
+	spec["conversion"] = map[string]any{"strategy": strategy, "webhook": map[string]any{
+		"clientConfig": map[string]any{"service": map[string]any{"namespace": "default", "name": name, "port": int64(443)}},
+	}}
+	return definition
+}
+
+func TestKeepDefinitions_NeverTakesTheConverterAway(t *testing.T) {
+	const mine = "kcp-system/sample"
+	service := inventory.ID{Kind: "Service", Namespace: "default", Name: "converter"}
+	definition := inventory.IDOf(definedBy("thing"))
+	for name, test := range map[string]struct {
+		live   *unstructured.Unstructured
+		refuse error
+		allow  []v1beta2.CRDRule
+		reason string
+		pruned []inventory.ID
+	}{
+		"its objects are not converted": {live: definedBy("thing"), pruned: []inventory.ID{service}},
+		"what converts them is pruned":  {live: converting(definedBy("thing"), "Webhook", "converter"), reason: v1beta2.ReasonRollbackUnsafe},
+		"no rule allows that": {
+			live: converting(definedBy("thing"), "Webhook", "converter"), allow: []v1beta2.CRDRule{crdsafety.UnknownChange}, reason: v1beta2.ReasonRollbackUnsafe,
+		},
+		"what converts them stays":       {live: converting(definedBy("thing"), "Webhook", "another"), pruned: []inventory.ID{service}},
+		"the webhook is not called":      {live: converting(definedBy("thing"), "None", "converter"), pruned: []inventory.ID{service}},
+		"the definition is gone already": {pruned: []inventory.ID{definition, service}},
+		"it cannot be read": {
+			live: definedBy("thing"), refuse: apierrors.NewServiceUnavailable("down"), reason: v1beta2.ReasonRuntimeUnreachable,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var exists []*unstructured.Unstructured
+			if test.live != nil {
+				exists = append(exists, owned(test.live, mine))
+			}
+			w, _ := holding(func(m *v1beta2.Manifest) { m.Spec.AllowCRDChanges = test.allow }, test.refuse, exists...)
+			decision := inventory.Decision{Prune: []inventory.Entry{entryOf(definition), entryOf(service)}}
+			err := w.keepDefinitions(t.Context(), &decision)
+			if got := reasonOf(err); got != test.reason {
+				t.Fatalf("error %v, want reason %q", err, test.reason)
+			}
+			if err != nil {
+				return
+			}
+			var pruned []inventory.ID
+			for _, entry := range decision.Prune {
+				pruned = append(pruned, entry.ID)
+			}
+			if !slices.Equal(pruned, test.pruned) {
+				t.Errorf("pruned %v, want %v", pruned, test.pruned)
 			}
 		})
 	}
