@@ -39,16 +39,18 @@ func (c *Cluster) CheckDefinition(ctx context.Context, wanted *unstructured.Unst
 	return c.weigh(ctx, id, before, after, findings)
 }
 
-// ServesDefinition returns what the clients of a definition would miss with the one of its name that is in the cluster, which stays.
-// found is false where there is none. Errors are *Error.
-func (c *Cluster) ServesDefinition(
-	ctx context.Context, used *unstructured.Unstructured,
-) (findings []crdsafety.Finding, found bool, err error) {
-	live, wanted, err := c.definitions(ctx, used)
-	if err != nil || live == nil {
-		return nil, false, err
+// ServesDefinition returns what the clients of a definition would miss with the one of its name that is in the cluster, which was read and
+// stays. Errors are *Error.
+func ServesDefinition(live, used *unstructured.Unstructured) ([]crdsafety.Finding, error) {
+	id := inventory.IDOf(used)
+	stays, wanted := &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, stays); err != nil {
+		return nil, &Error{ID: id, Class: ClassInternal, Message: fmt.Sprintf("%s in the cluster cannot be read: %v", id, err)}
 	}
-	return crdsafety.Serves(live, wanted), true, nil
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(used.Object, wanted); err != nil {
+		return nil, unusable(id, err)
+	}
+	return crdsafety.Serves(stays, wanted), nil
 }
 
 // definitions returns the definition that is in the cluster, nil where there is none that can be read, and the wanted one.

@@ -9,8 +9,9 @@ import (
 )
 
 // failedCall is how an API server reports that it could not ask an admission webhook: no connection, no endpoint, no answer in time, or one
-// that is none. What a webhook denies is reported in other words, and so is a failed conversion.
-var failedCall = regexp.MustCompile(`(?:^|: )failed calling webhook "([^"]+)"`)
+// that is none. The message begins with it: a webhook that denies chooses the code and the rest of its message, but never the beginning. A
+// failed conversion is reported in other words.
+var failedCall = regexp.MustCompile(`^Internal error occurred: failed calling webhook "([^"]+)"`)
 
 // UnansweredWebhook returns the name of the admission webhook because of which a call failed, where that webhook did not answer; empty
 // otherwise.
@@ -22,7 +23,11 @@ func UnansweredWebhook(err error) string {
 	if !errors.As(err, &status) || status.Status().Code < http.StatusInternalServerError {
 		return ""
 	}
-	if found := failedCall.FindStringSubmatch(status.Status().Message); found != nil {
+	message := status.Status().Message
+	if denied(message) {
+		return ""
+	}
+	if found := failedCall.FindStringSubmatch(message); found != nil {
 		return found[1]
 	}
 	return ""

@@ -46,7 +46,7 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 	case err != nil:
 		return err
 	case len(failed) > 0:
-		if cleared := r.clearWebhook(ctx, w, failed); cleared != nil {
+		if cleared := r.clearWebhook(ctx, w, decision.Apply, failed); cleared != nil {
 			return cleared
 		}
 		return w.refused(ctx, failed)

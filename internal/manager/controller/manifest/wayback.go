@@ -2,12 +2,12 @@ package manifest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,49 +35,111 @@ func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decisio
 	if !w.wentBack() {
 		return nil
 	}
-	decision.Prune = slices.DeleteFunc(decision.Prune, func(entry inventory.Entry) bool {
-		return entry.GroupKind() == inventory.CRDKind && w.runtime.Live(entry.ID).Presence != inventory.Absent
-	})
+	if err := w.keepPruned(ctx, decision); err != nil {
+		return err
+	}
 	var missed []crdsafety.Finding
 	var kept []inventory.Entry
-	apply := decision.Apply[:0:0]
+	steps := decision.Apply[:0:0]
 	for _, step := range decision.Apply {
-		findings, stays, err := w.serves(ctx, step)
-		switch {
-		case err != nil:
+		live, err := w.keptDefinition(ctx, step)
+		if err != nil {
 			return err
-		case !stays:
-			apply = append(apply, step)
-		default:
-			missed, kept = append(missed, findings...), append(kept, w.entryOfKept(step))
 		}
+		if live == nil {
+			steps = append(steps, step)
+			continue
+		}
+		findings, err := w.serves(live, step)
+		if err != nil {
+			return err
+		}
+		missed, kept = append(missed, findings...), append(kept, entryOfKept(step, live))
 	}
 	if missed = crdsafety.Refuse(missed, w.allowedRules()); len(missed) > 0 {
 		return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
 			"version %s cannot take over: the newer definitions stay, and do not serve it: %s", w.manifest.Spec.Version, crdsafety.Message(missed))}
 	}
-	decision.Apply, w.recorded = apply, inventory.Merge(w.recorded, kept, nil)
+	decision.Apply, w.recorded = steps, inventory.Merge(w.recorded, kept, nil)
 	return nil
 }
 
-// serves returns what the content misses with the definition that is in the cluster; stays is false for anything but a definition of ours
-// that is there.
-func (w *scope) serves(ctx context.Context, step inventory.Step) (findings []crdsafety.Finding, stays bool, err error) {
-	live := w.runtime.Live(step.Entry.ID)
-	if step.Entry.GroupKind() != inventory.CRDKind || live.Presence != inventory.Present || live.Owner != w.owner() || live.Terminating {
-		return nil, false, nil
+// keepPruned takes the definitions that only the newer version has out of what is pruned. Where one needs a Service of the newer version to
+// convert its objects, nothing is written at all: without it none of them could be read any more.
+func (w *scope) keepPruned(ctx context.Context, decision *inventory.Decision) error {
+	prune := decision.Prune[:0:0]
+	for _, entry := range decision.Prune {
+		if entry.GroupKind() != inventory.CRDKind || w.runtime.Live(entry.ID).Presence == inventory.Absent {
+			prune = append(prune, entry)
+			continue
+		}
+		live, err := w.readDefinition(ctx, entry.ID)
+		if err != nil {
+			return err
+		}
+		if live == nil {
+			prune = append(prune, entry)
+			continue
+		}
+		service, converts := convertingService(live)
+		if converts && slices.ContainsFunc(decision.Prune, func(other inventory.Entry) bool { return other.ID == service }) {
+			return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
+				"version %s cannot take over: %s of the newer version stays, and its objects are converted by %s, which version %[1]s does not have",
+				w.manifest.Spec.Version, entry.ID, service)}
+		}
 	}
-	findings, stays, err = w.runtime.Cluster().ServesDefinition(ctx, step.Object)
-	if failed, ok := errors.AsType[*apply.Error](err); ok {
-		return nil, false, w.clusterProblem(failed.ID, failed)
+	decision.Prune = prune
+	return nil
+}
+
+// convertingService returns the Service that converts the objects of a definition.
+func convertingService(definition *unstructured.Unstructured) (service inventory.ID, converts bool) {
+	conversion, _, _ := unstructured.NestedMap(definition.Object, "spec", "conversion")
+	client, _, _ := unstructured.NestedMap(conversion, "webhook", "clientConfig", "service")
+	service.Kind = "Service"
+	service.Namespace, _ = client["namespace"].(string)
+	service.Name, _ = client["name"].(string)
+	return service, conversion["strategy"] == "Webhook" && service.Name != ""
+}
+
+// keptDefinition returns the definition that stays in place of a step's; nil for anything but a definition of ours that is there. Only what
+// was seen to be absent is not read: a kind that was not listed yet says nothing.
+func (w *scope) keptDefinition(ctx context.Context, step inventory.Step) (*unstructured.Unstructured, error) {
+	if step.Entry.GroupKind() != inventory.CRDKind || w.runtime.Live(step.Entry.ID).Presence == inventory.Absent {
+		return nil, nil
 	}
-	return findings, stays, err
+	live, err := w.readDefinition(ctx, step.Entry.ID)
+	if err != nil || live == nil || live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner() || live.GetDeletionTimestamp() != nil {
+		return nil, err
+	}
+	return live, nil
+}
+
+// readDefinition reads a definition from the cluster; nil where there is none.
+func (w *scope) readDefinition(ctx context.Context, id inventory.ID) (*unstructured.Unstructured, error) {
+	live, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, id.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, w.clusterProblem(id, err)
+	}
+	return live, nil
+}
+
+// serves returns what the content misses with the definition that stays.
+func (w *scope) serves(live *unstructured.Unstructured, step inventory.Step) ([]crdsafety.Finding, error) {
+	findings, err := apply.ServesDefinition(live, step.Object)
+	if err != nil {
+		return nil, w.clusterProblem(step.Entry.ID, err)
+	}
+	return findings, nil
 }
 
 // entryOfKept returns the record of a definition that stays in place of a step's.
-func (w *scope) entryOfKept(step inventory.Step) inventory.Entry {
-	entry, live := step.Entry, w.runtime.Live(step.Entry.ID)
-	entry.UID, entry.Fields = live.UID, live.Fields
+func entryOfKept(step inventory.Step, live *unstructured.Unstructured) inventory.Entry {
+	entry := step.Entry
+	entry.UID, entry.Fields = live.GetUID(), inventory.FieldsHash(live.GetManagedFields(), v1beta2.FieldManagerModule)
 	return entry
 }
 
@@ -88,10 +150,11 @@ var webhookKinds = map[string]schema.GroupVersionResource{
 }
 
 // clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and
-// stands in the way of the version before. It must be in the inventory, with the UID of the object. One that answers, if only to deny,
-// stays. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
-func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.Outcome) error {
-	if !w.wentBack() {
+// stands in the way of the version before, until that was ready once. It must be in the inventory, with the UID of the object. One that
+// answers, if only to deny, stays, and so does one that was written for the version that is being installed: it answers once what runs it
+// does. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
+func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, steps []inventory.Step, failed []apply.Outcome) error {
+	if !w.wentBack() || !w.isGoingBack() {
 		return nil
 	}
 	for _, outcome := range failed {
@@ -104,7 +167,11 @@ func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.
 			if !decides || entry.Group != resource.Group || entry.UID == "" {
 				continue
 			}
-			removed, err := w.removeWebhook(ctx, resource, entry, webhook)
+			wanted, mayGo := w.mayRemove(entry, steps)
+			if !mayGo {
+				continue
+			}
+			removed, err := w.removeWebhook(ctx, resource, entry, webhook, wanted)
 			if err != nil {
 				return w.clusterProblem(entry.ID, err)
 			}
@@ -116,9 +183,30 @@ func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, failed []apply.
 	return nil
 }
 
-// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did.
+// isGoingBack reports whether the version that a Manifest went back to has not been ready since.
+func (w *scope) isGoingBack() bool {
+	history := w.manifest.Status.Revisions
+	return len(history) > 0 && history[len(history)-1].Outcome != v1beta2.RevisionSucceeded
+}
+
+// mayRemove reports whether a recorded object can be what the failed version left: the content does not have it, or has another one that
+// was not written yet. wanted is the content's, where there is one.
+func (w *scope) mayRemove(entry inventory.Entry, steps []inventory.Step) (wanted *unstructured.Unstructured, mayGo bool) {
+	at := slices.IndexFunc(w.desired, func(object *unstructured.Unstructured) bool { return inventory.IDOf(object) == entry.ID })
+	if at < 0 {
+		return nil, true
+	}
+	wanted = w.desired[at]
+	unwritten := slices.ContainsFunc(steps, func(step inventory.Step) bool {
+		return step.Entry.ID == entry.ID && (step.Why == inventory.WhyChanged || step.Why == inventory.WhyNew)
+	})
+	return wanted, unwritten && entry.Hash != inventory.ContentHash(wanted)
+}
+
+// removeWebhook deletes a recorded configuration if it has a webhook of that name, and reports whether it did. It stays where it is what
+// the content wants: a pass whose end was not recorded has written it.
 func (w *scope) removeWebhook(
-	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string,
+	ctx context.Context, resource schema.GroupVersionResource, entry inventory.Entry, webhook string, wanted *unstructured.Unstructured,
 ) (bool, error) {
 	configurations := w.runtime.Cluster().Dynamic.Resource(resource)
 	live, err := configurations.Get(ctx, entry.Name, metav1.GetOptions{})
@@ -128,6 +216,8 @@ func (w *scope) removeWebhook(
 	case err != nil:
 		return false, err
 	case live.GetUID() != entry.UID || live.GetAnnotations()[v1beta2.AnnotationOwnedBy] != w.owner() || !hasWebhook(live, webhook):
+		return false, nil
+	case wanted != nil && declares(live.Object["webhooks"], wanted.Object["webhooks"]):
 		return false, nil
 	}
 	uid := live.GetUID()
@@ -144,6 +234,24 @@ func hasWebhook(configuration *unstructured.Unstructured, name string) bool {
 		fields, isMap := item.(map[string]any)
 		return isMap && fields["name"] == name
 	})
+}
+
+// declares reports whether a value has everything that another one says; the API server adds defaults to it.
+func declares(live, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		fields, isMap := live.(map[string]any)
+		for name, value := range wanted {
+			if !isMap || !declares(fields[name], value) {
+				return false
+			}
+		}
+		return isMap
+	case []any:
+		items, isList := live.([]any)
+		return isList && slices.EqualFunc(items, wanted, declares)
+	}
+	return equality.Semantic.DeepEqual(live, wanted)
 }
 
 // tellCleared reports that a webhook was removed, and lets the next pass go on at once.
