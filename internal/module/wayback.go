@@ -87,7 +87,7 @@ func (r *resolver) stay(v *Verdict, u *upgrade, reason string) bool {
 }
 
 // leave goes from a target to an earlier version. What a person or a rollout asks for waits for a maintenance window, as an upgrade does; a
-// version that failed is down already.
+// version that failed is down already. Where there is no way back, what is installed stays: a target that is avoided does not replace it.
 func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	problem := to.problem
 	if reason == v1beta2.ReasonRollout {
@@ -96,6 +96,12 @@ func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	switch {
 	case to.pending:
 		r.unread(v, to.target.key(), to.component)
+		return true
+	case problem != "" && u.have.Version != "" && u.have.Version != u.key.Version:
+		r.stay(v, u, reason)
+		v.State = rules[ruleRollbackUnavailable].State
+		v.Reason = rules[ruleRollbackUnavailable].Reason
+		v.Message += "; " + ruleRollbackUnavailable.message("version", u.have.Version, "detail", problem)
 		return true
 	case problem != "":
 		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))

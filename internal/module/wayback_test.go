@@ -261,12 +261,28 @@ func TestWayBack_APersonChoosesAmongRevisions(t *testing.T) {
 		{"a choice that is not kept any more leaves the last one that succeeded", upgrading(history, between, avoiding(referenceAt(v2)), backTo(9)), "1.5.0"},
 		{"a choice can be changed after the way back", upgrading(between, func(w *Snapshot) { w.Manifests, w.Kyma.Status.Modules = nil, nil },
 			installedAt("fast", "1.5.0"), history, avoiding(referenceAt(v2)), backTo(1)), v1},
+		{"a choice that cannot be had leaves what is installed, and not what is avoided", upgrading(between, otherData(v1),
+			func(w *Snapshot) { w.Manifests, w.Kyma.Status.Modules = nil, nil },
+			installedAt("fast", "1.5.0"), history, avoiding(referenceAt(v2)), backTo(1)), "1.5.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if v := only(t, test.world); v.Version != test.want || v.Kind != Run {
 				t.Errorf("%s of %s, want %s: %s", v.Kind, v.Version, test.want, v.Message)
 			}
 		})
+	}
+}
+
+func TestWayBack_WithoutAWayFromWhatIsInstalledThatStays(t *testing.T) {
+	held := func(w *Snapshot) {
+		w.Manifests[0].Status.Revisions[2].Outcome = "" // 1.0.0 runs again, which a person does not want, and nothing else succeeded
+		w.Manifests[0].Status.Revisions[0].Outcome = "Failed"
+	}
+	expectWayBack(t, newResolver(wentBack(held, avoiding(referenceAt(v1)))), v1, Run, "RollbackUnavailable",
+		"version 1.0.0 stays, although the module should go back from it: no earlier version")
+	w := wentBack(held, avoiding(referenceAt(v1)))
+	if entry := Rollup(w, Resolve(w), nil).Modules[0]; entry.State != "Warning" || entry.Version != v1 || entry.Avoid != referenceAt(v2) {
+		t.Errorf("%s at %s, avoids %q: %s", entry.State, entry.Version, entry.Avoid, entry.Message)
 	}
 }
 
