@@ -70,19 +70,37 @@ func (r *resolver) goBack(v *Verdict, found target) bool {
 	return r.leave(v, u, reason, r.wayFrom(v, u))
 }
 
-// stay keeps what is installed while a target is avoided.
+// stay keeps what is installed while a target is avoided. Where that cannot be resolved, its Manifest stays as it is: a template that was
+// removed or restricted since is about new installations of that version, which the module does not ask for.
 func (r *resolver) stay(v *Verdict, u *upgrade, reason string) bool {
 	kept := target{Channel: u.target.Channel, Version: u.have.Version, Component: u.target.Component}
 	var refused *refusal
 	if kept.Template, refused = r.templateFor(v, kept.Version); refused != nil {
+		return r.stayAsIs(v, u, reason, refused)
+	}
+	component := r.content(kept.key(), v.Manifest)
+	if v.Manifest == nil && r.unread(v, kept.key(), component) {
+		return true
+	}
+	if component.Pending || component.Reason != "" {
+		return r.stayAsIs(v, u, reason, nil)
+	}
+	r.installBack(v, u, reason, way{target: kept, component: component})
+	return true
+}
+
+// stayAsIs leaves a Manifest as it is while a target is avoided. Where there is none, there is nothing to keep, and the refusal tells why.
+func (r *resolver) stayAsIs(v *Verdict, u *upgrade, reason string, refused *refusal) bool {
+	if v.Manifest == nil {
 		r.refused(v, refused)
 		return true
 	}
-	component := r.content(kept.key(), v.Manifest)
-	if r.unread(v, kept.key(), component) {
-		return true
+	v.stands(u.have)
+	r.explainBack(v, u, reason, u.have.Version)
+	v.Kind = Keep
+	if held := r.held(v); held.closed() {
+		v.waits(held, "")
 	}
-	r.installBack(v, u, reason, way{target: kept, component: component})
 	return true
 }
 
@@ -120,18 +138,23 @@ func (u *upgrade) failedHere(w Snapshot, reason string) bool {
 
 // installBack makes the verdict install an earlier version in place of the target.
 func (r *resolver) installBack(v *Verdict, u *upgrade, reason string, to way) {
-	v.is(Run, ruleAvoided, ruleAvoided.message("version", u.key.Version, "installed", to.target.Version))
+	r.explainBack(v, u, reason, to.target.Version)
+	v.install(to.target, to.component)
+}
+
+// explainBack makes the verdict say why a version is installed in place of the target.
+func (r *resolver) explainBack(v *Verdict, u *upgrade, reason, version string) {
+	v.is(Run, ruleAvoided, ruleAvoided.message("version", u.key.Version, "installed", version))
 	switch reason {
 	case v1beta2.ReasonProgressDeadlineExceeded:
 		v.Avoid = cmp.Or(v.Avoid, revision.Reference(u.key.Version, u.key.Digest))
 		v.BackDetail = u.detail()
-		v.is(Run, ruleRolledBack, ruleRolledBack.message("version", u.key.Version, "installed", to.target.Version,
+		v.is(Run, ruleRolledBack, ruleRolledBack.message("version", u.key.Version, "installed", version,
 			"detail", v.BackDetail, "module", v.Module))
 	case v1beta2.ReasonRollout:
-		v.is(Run, ruleTakenBack, ruleTakenBack.message("version", u.key.Version, "installed", to.target.Version))
+		v.is(Run, ruleTakenBack, ruleTakenBack.message("version", u.key.Version, "installed", version))
 	}
 	v.Back = reason
-	v.install(to.target, to.component)
 }
 
 // departure returns the way from what is installed, where a person wants to leave that and a lower version is offered; nil otherwise.

@@ -167,7 +167,18 @@ func TestWayBack(t *testing.T) {
 		{"another template of the same version is another try", wentBack(otherData(v2)), v2, Run, "", ""},
 		{"a channel that offers what is installed is followed", wentBack(ofChannel("regular")), v1, Run, "", ""},
 		{"a channel that is set back meanwhile is no downgrade", wentBack(ofChannel("regular"), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v2 })), v1, Run, "", ""},
-		{"the template of what is installed is gone", wentBack(without(v1)), v1, Keep, "TemplateNotFound", ""},
+		{"the template of what is installed is gone, which stays", wentBack(without(v1)), v1, Keep, "RolledBack", "version 2.0.0 failed here"},
+		{"the template of what is installed is for others by now, which does not remove it", wentBack(theTemplate(v1,
+			func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelBeta: "true"} })), v1, Keep, "RolledBack", "version 2.0.0 failed here"},
+		{"the module's component has another name by now, under which the old version is not", wentBack(withHistory(
+			began(v1, -time.Hour, "", "Succeeded", "")), avoiding(referenceAt(v2)), theRelease(func(m *v1beta2.ModuleReleaseMeta) {
+			m.Spec.OCMComponentName = "kyma-project.io/module/renamed"
+		}), func(w *Snapshot) {
+			w.Components[ComponentKey{"kyma-project.io/module/renamed", v2}] = newComponent(v2)
+			w.Components[ComponentKey{"kyma-project.io/module/renamed", v1}] = Component{Reason: v1beta2.ReasonComponentInvalid, Message: "no"}
+		}), v1, Keep, "RolledBack", "version 2.0.0 is avoided"},
+		{"a Manifest that is gone and cannot be made again is told", sampleWorld(ofChannel("fast"), statusAt("fast", v1), without(v1),
+			avoiding(referenceAt(v2))), "", Refused, "TemplateNotFound", ""},
 		{"the template of what is installed was changed, which is followed", wentBack(otherData(v1)), v1, Run, "RolledBack", ""},
 
 		{"a person's word is enough", upgrading(vouching(""), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
@@ -233,7 +244,9 @@ func expectWayBack(t *testing.T, r *resolver, version string, kind Kind, reason,
 	t.Helper()
 	v := r.resolve()[0]
 	asked := v.Version
-	if v.Template == nil {
+	if v.Template == nil && v.Manifest == nil {
+		asked = ""
+	} else if v.Template == nil {
 		asked = v.Manifest.Spec.Version
 	}
 	if v.Kind != kind || asked != version || v.Reason != reason || !strings.Contains(v.Message, says) {
