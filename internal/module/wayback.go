@@ -48,11 +48,11 @@ type way struct {
 // A target whose digest is not known, since its component cannot be read, counts as the one of the same version.
 //
 // What is installed can be avoided while a lower version is offered, which alone would be refused: then that is left in the same way.
-func (r *resolver) goBack(v *Verdict, found target) bool {
+func (r *resolver) goBack(v *Verdict, found target, have installed) bool {
 	if u := r.departure(v, found); u != nil {
 		return r.leave(v, u, v1beta2.ReasonRequested, r.wayFrom(v, u))
 	}
-	u, concerned := r.upgrade(v, found)
+	u, concerned := r.upgrade(v, found, have)
 	if !concerned {
 		return false
 	}
@@ -169,7 +169,7 @@ func (r *resolver) departure(v *Verdict, found target) *upgrade {
 		return nil
 	}
 	return &upgrade{
-		entry: *spec, target: found, key: key, have: installedOf(r.entry(v), v.Manifest), manifest: v.Manifest,
+		entry: *spec, target: found, key: key, have: installedOf(nil, v.Manifest), manifest: v.Manifest,
 		history: v.Manifest.Status.Revisions,
 	}
 }
@@ -180,13 +180,16 @@ func (v *Verdict) warn(message string) {
 }
 
 // upgrade collects what is known of the way to a target, and reports whether any of it can matter for the decision.
-func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
+func (r *resolver) upgrade(v *Verdict, found target, have installed) (*upgrade, bool) {
 	u := &upgrade{target: found, key: revision.Key{Version: found.Version}, manifest: v.Manifest}
 	u.taken = found.admission.Back && found.admission.Allowed // it still has what is taken back
 	if spec := r.spec[v.Module]; !v.Mandatory && spec != nil {
 		u.entry = *spec
 	}
-	u.have = installedOf(r.entry(v), v.Manifest)
+	u.have = have
+	if r.arrived(v, found, have) {
+		u.have = installedOf(nil, v.Manifest)
+	}
 	if v.Manifest != nil {
 		u.history = v.Manifest.Status.Revisions
 	}
@@ -194,6 +197,16 @@ func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
 		return u, true
 	}
 	return u, u.automatic() && u.have.Version != "" && !u.succeeded()
+}
+
+// arrived reports whether the Manifest has the target already while a lower version counts as installed: the operator stopped between the
+// two writes. Only a component that is known shows that the Manifest was edited by hand instead.
+func (r *resolver) arrived(v *Verdict, found target, have installed) bool {
+	if v.Manifest == nil || v.Manifest.Spec.Version != found.Version || !moduleversion.IsLower(have.Version, found.Version) {
+		return false
+	}
+	component := r.component(found.key())
+	return component.Source == nil || sameSource(v.Manifest, component.Source)
 }
 
 // keyOf returns the key that a revision of the target would have. While its component cannot be read, only the version is known.

@@ -189,6 +189,16 @@ func TestWayBack(t *testing.T) {
 		{"it cannot be had", upgrading(without(v1), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "not found"},
 		{"it waits for a window", upgrading(awaitsWindow(v1), avoiding(referenceAt(v2))), v2, Waiting, "WaitingForMaintenanceWindow", "version 1.0.0"},
 		{"the earlier component is read first", upgrading(notRead(v1), avoiding(referenceAt(v2))), v2, Waiting, "ComponentPending", ""},
+		{"the status still names the version before, and the way back is checked nevertheless", upgrading(otherData(v1),
+			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "was changed since"},
+		{"the Manifest was edited by hand, which is reverted", sampleWorld(ofChannel("fast"), installedAt("fast", v1), theManifest(
+			func(m *v1beta2.Manifest) { m.Spec.Version = v2 }), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
+		{"a higher version was written before the status was, and stays while another is avoided", func() Snapshot {
+			w := sampleWorld(ofChannel("fast"), installedAt("fast", v1), avoiding(referenceAt(v2)))
+			w.Templates[operator+"-3.0.0"], w.Components[ComponentKey{component, "3.0.0"}] = newTemplate(operator, "3.0.0"), newComponent("3.0.0")
+			w.Manifests = []v1beta2.Manifest{*manifestAt(&w, "fast", "3.0.0")}
+			return w
+		}(), "3.0.0", Run, "RolledBack", "version 2.0.0 is avoided"},
 		{"a version can be avoided before it comes", sampleWorld(ofChannel("fast"), installedAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
 		{"a Manifest that is gone is made again as it was", sampleWorld(ofChannel("fast"), statusAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
 		{"a channel that was set back is followed when a person says so", upgrading(ofChannel("regular"), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
@@ -214,6 +224,8 @@ func TestWayBack_ARolloutTakesAVersionBack(t *testing.T) {
 	}{
 		{"at once where it failed, and the message names the rollout", upgrading(), v1, Run, "RolledBack", "the rollout of version 2.0.0 rolled it back"},
 		{"in a window while it is ready", upgrading(awaitsWindow(v1), theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" }), reports("Ready", "Ready")), v2, Waiting, "WaitingForMaintenanceWindow", ""},
+		{"only with the author's word, although the status still names the version before", upgrading(vouching(""),
+			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 })), v2, Run, "RollbackUnavailable", "has no rollbackTo"},
 		{"without a window where it failed", upgrading(awaitsWindow(v1)), v1, Run, "RolledBack", ""},
 		{"only with the author's word", upgrading(vouching("")), v2, Run, "RollbackUnavailable", "has no rollbackTo"},
 	} {
