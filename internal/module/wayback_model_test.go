@@ -77,7 +77,10 @@ func (s *saga) offer(version string) {
 func (s *saga) person() {
 	s.moves = nil
 	entry := &s.w.Kyma.Spec.Modules[0]
-	switch s.IntN(9) {
+	switch s.IntN(10) {
+	case 6:
+		entry.Retry = int64(s.IntN(3)) * 1000000 // which no revision has
+		s.notef("revision %d is retried", entry.Retry)
 	case 0:
 		s.publish(s.one(modelVersions...))
 	case 1:

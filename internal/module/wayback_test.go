@@ -160,6 +160,9 @@ func TestWayBack(t *testing.T) {
 		{"even if the status still names the version before", wentBack(theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v2 })), v1, Run, "RolledBack", ""},
 		{"a person who retries has it tried again", wentBack(retrying(2)), v2, Run, "", ""},
 		{"a retry of an earlier revision does not count", wentBack(retrying(1)), v1, Run, "RolledBack", ""},
+		{"a retry of a revision that never was does not count", wentBack(retrying(1000000)), v1, Run, "RolledBack", ""},
+		{"a retry does not turn a way back around that was just written", wentBack(retrying(2), withHistory(
+			began(v1, -48*time.Hour, "", "Succeeded", ""), began(v2, -time.Hour, "Ready", "", ""))), v1, Run, "RolledBack", ""},
 		{"a retry that is taken back does not count against what it led to", upgrading(reports("Ready", "Ready"), withHistory(
 			began(v2, -2*time.Hour, "Ready", "RolledBack", "ProgressDeadlineExceeded"), began(v1, -time.Hour, "Processing", "Succeeded", ""),
 			began(v2, -time.Minute, "Ready", "Succeeded", ""))), v2, Run, "", ""},
