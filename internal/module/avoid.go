@@ -64,7 +64,9 @@ func (u *upgrade) held() *v1beta2.Revision {
 }
 
 // retried reports whether a person had a revision tried again.
-func (u *upgrade) retried(one *v1beta2.Revision) bool { return revision.Retried(u.history, one.Number, u.entry.Retry) }
+func (u *upgrade) retried(one *v1beta2.Revision) bool {
+	return revision.Retried(u.history, one.Number, u.entry.Retry)
+}
 
 func wentBackByItself(one *v1beta2.Revision) bool {
 	return one.Outcome == v1beta2.RevisionRolledBack && one.Reason == v1beta2.ReasonProgressDeadlineExceeded

@@ -157,6 +157,11 @@ func (s *saga) manifest() {
 	m.Status.Revisions = revision.Begin(m.Status.Revisions, revision.Of(&m.Spec), m.Status.State,
 		m.Annotations[v1beta2.AnnotationRollback], s.w.Now.Time)
 	source, _ := sourceOf(m)
+	before, _ := report(m)
+	defer func() {
+		reason, _ := report(m)
+		m.Status.Revisions = revision.Clear(m.Status.Revisions, before, reason, s.w.Now.Time)
+	}()
 	switch {
 	case !s.reachable:
 		reporting(m, v1beta2.StateError, v1beta2.ReasonRuntimeUnreachable, "it does not answer")

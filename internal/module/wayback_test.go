@@ -122,9 +122,18 @@ func TestWayBack(t *testing.T) {
 			withHistory(began(v1, -48*time.Hour, "", "Succeeded", ""), began("1.5.0", -2*time.Hour, "Ready", "Superseded", ""),
 				began(v2, -time.Hour, "Processing", "", ""))), v1, Run, "RolledBack", ""},
 
+		{"its runtime answers again since an hour", upgrading(theRevision(2, func(r *v1beta2.Revision) {
+			r.At, r.Since = metav1.NewTime(noon.Add(-2*time.Hour)), &metav1.Time{Time: noon.Add(-time.Hour)}
+		})), v1, Run, "RolledBack", ""},
 		{"it was asked for nothing", upgrading(theModule(func(m *v1beta2.Module) { m.OnFailedUpgrade = "" })), v2, Run, "", ""},
 		{"it has time left", upgrading(theRevision(2, func(r *v1beta2.Revision) { r.At = noon })), v2, Run, "", ""},
 		{"its own deadline is longer", upgrading(theModule(func(m *v1beta2.Module) { m.ProgressDeadline = &metav1.Duration{Duration: 2 * time.Hour} })), v2, Run, "", ""},
+		{"its runtime answers again since ten minutes", upgrading(theRevision(2, func(r *v1beta2.Revision) {
+			r.Since = &metav1.Time{Time: noon.Add(-10 * time.Minute)}
+		})), v2, Run, "", ""},
+		{"its objects were not looked at yet after a restart", upgrading(theManifest(func(m *v1beta2.Manifest) {
+			reporting(m, "Processing", "WaitingForObjects", "Deployment x: "+v1beta2.MessageNotSeenYet)
+		})), v2, Run, "", ""},
 		{"it was ready once", upgrading(theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" })), v2, Run, "", ""},
 		{"it is ready", upgrading(reports("Ready", "Ready")), v2, Run, "", ""},
 		{"its own resource is ready, which is what counts", upgrading(func(w *Snapshot) {
