@@ -55,6 +55,8 @@ const (
 	MessageResourcesNotParsed   = "resources not parsed"
 	MessageInstallationReady    = "installation is ready and resources can be used"
 	MessageInstallationNotReady = "installation is not ready"
+	// MessageNotSeenYet ends the message about an object that was not looked at yet, as after a restart.
+	MessageNotSeenYet           = "its status was not seen yet"
 	MessageModuleCRCreated      = "module CR was created"
 	MessageModuleCRNotCreated   = "module CR has not been created to SKR"
 	MessageSignatureVerified    = "trusted signatures cover everything that is installed"

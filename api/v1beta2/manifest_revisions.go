@@ -23,6 +23,11 @@ type Revision struct {
 	// At is when the revision began.
 	At metav1.Time `json:"at"`
 
+	// Since is when the last obstacle that was not the module itself went away, such as a runtime that did not answer; empty where there was
+	// none. The newest revision alone has it.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+
 	// Before is the state of the Manifest when the revision began; empty for the first.
 	// +optional
 	Before State `json:"before,omitempty"`

@@ -44,7 +44,7 @@ func (u *upgrade) requested() bool {
 func (u *upgrade) heldRevision() *v1beta2.Revision {
 	for i := len(u.history) - 1; i >= 0; i-- {
 		if one := &u.history[i]; u.is(one) {
-			if wentBackByItself(one) && one.Number > u.entry.Retry {
+			if wentBackByItself(one) && !u.retried(one) {
 				return one
 			}
 			return nil
@@ -56,11 +56,16 @@ func (u *upgrade) heldRevision() *v1beta2.Revision {
 // held is heldRevision while the key has only the version.
 func (u *upgrade) held() *v1beta2.Revision {
 	for i := range u.history {
-		if one := &u.history[i]; one.Version == u.key.Version && wentBackByItself(one) && one.Number > u.entry.Retry {
+		if one := &u.history[i]; one.Version == u.key.Version && wentBackByItself(one) && !u.retried(one) {
 			return one
 		}
 	}
 	return nil
+}
+
+// retried reports whether a person had a revision tried again.
+func (u *upgrade) retried(one *v1beta2.Revision) bool {
+	return revision.Retried(u.history, one.Number, u.entry.Retry)
 }
 
 func wentBackByItself(one *v1beta2.Revision) bool {
@@ -70,7 +75,7 @@ func wentBackByItself(one *v1beta2.Revision) bool {
 // inFlight reports whether the way back from the target is written and the Manifest's history does not show it yet.
 func (u *upgrade) inFlight() bool {
 	newest := u.newest()
-	return newest != nil && u.is(newest) && !ended(newest) && newest.Number > u.entry.Retry &&
+	return newest != nil && u.is(newest) && !ended(newest) &&
 		u.manifest.Annotations[v1beta2.AnnotationRollback] == v1beta2.ReasonProgressDeadlineExceeded &&
 		revision.Of(&u.manifest.Spec) != revision.KeyOf(*newest)
 }
@@ -118,7 +123,7 @@ func (u *upgrade) wayBack() (v1beta2.Revision, bool) {
 	}
 	avoid := []string{revision.Reference(u.key.Version, u.key.Digest), u.entry.Avoid}
 	for i := range u.history {
-		if one := &u.history[i]; u.is(one) || wentBackByItself(one) && one.Number > u.entry.Retry {
+		if one := &u.history[i]; u.is(one) || wentBackByItself(one) && !u.retried(one) {
 			avoid = append(avoid, revision.Reference(one.Version, one.Digest))
 		}
 	}

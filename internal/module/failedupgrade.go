@@ -2,7 +2,7 @@ package module
 
 import (
 	"cmp"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -12,23 +12,12 @@ import (
 // DefaultProgressDeadline is how long an upgrade may take where its module does not say.
 const DefaultProgressDeadline = 30 * time.Minute
 
-// ofTheModule are the reasons of a Manifest that is not ready because of what it installs. Everything else, such as a runtime or a registry
-// that does not answer, says nothing about the version.
-var ofTheModule = []string{
-	v1beta2.ReasonWaitingForObjects, v1beta2.ReasonWaitingForCRDs, v1beta2.ReasonWaitingForProbe, v1beta2.ReasonWaitingForInstall,
-	v1beta2.ReasonObjectFailed, v1beta2.ReasonObjectRefused, v1beta2.ReasonKindUnknown, v1beta2.ReasonOwnershipConflict,
-	v1beta2.ReasonCRDChangeRefused, v1beta2.ReasonAdmissionDenied, v1beta2.ReasonQuotaExceeded, v1beta2.ReasonFieldImmutable,
-	v1beta2.ReasonProbeInvalid, v1beta2.ReasonContentNotCovered, v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid,
-	v1beta2.ReasonContentNotFound, v1beta2.ReasonArchiveRefused, v1beta2.ReasonSourceInvalid, v1beta2.ReasonSourceUnsupported,
-	v1beta2.ReasonValuesInvalid, v1beta2.ReasonNonDeterministic, v1beta2.ReasonHooksRefused, v1beta2.ReasonRemoteBaseRefused,
-	v1beta2.ReasonDigestMismatch, v1beta2.ReasonModuleCRNotReady,
-}
-
 // failed goes back from an upgrade that is not ready in time, where the module asks for that. It reports whether the verdict is final.
 //
 // Everything of this must hold; otherwise the new version stays, and the verdict says why:
 //
-//   - the Manifest has asked for the target for progressDeadline, and has not been ready with it since;
+//   - the Manifest has asked for the target for progressDeadline, and has not been ready with it since; time before an obstacle went away
+//     that was not the module itself does not count;
 //   - that is because of what it installs;
 //   - the module was ready before;
 //   - there is an earlier version that succeeded, and the author of the target vouches that it can take over.
@@ -86,11 +75,19 @@ func (u *upgrade) begun() *v1beta2.Revision {
 
 // due returns when an upgrade must be ready.
 func (u *upgrade) due(begun *v1beta2.Revision) time.Time {
-	deadline := DefaultProgressDeadline
-	if given := u.entry.ProgressDeadline; given != nil && given.Duration > 0 {
-		deadline = given.Duration
+	deadline := deadlineOf(&u.entry)
+	if begun.Since != nil && begun.Since.After(begun.At.Time) {
+		return begun.Since.Add(deadline)
 	}
 	return begun.At.Add(deadline)
+}
+
+// deadlineOf returns how long an upgrade of an entry's module may take.
+func deadlineOf(entry *v1beta2.Module) time.Duration {
+	if given := entry.ProgressDeadline; given != nil && given.Duration > 0 {
+		return given.Duration
+	}
+	return DefaultProgressDeadline
 }
 
 // broken reports whether the target is not ready because of what it installs.
@@ -98,8 +95,7 @@ func (u *upgrade) broken(w Snapshot) bool {
 	if u.manifest == nil || !observed(u.manifest) || ManifestSuspended(u.manifest) || u.manifest.Status.State == v1beta2.StateReady {
 		return false
 	}
-	reason, _ := report(u.manifest)
-	if !slices.Contains(ofTheModule, reason) {
+	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.HasSuffix(message, v1beta2.MessageNotSeenYet) {
 		return false
 	}
 	readiness := cmp.Or(w.Kyma.Spec.Readiness, u.target.Template.Spec.Readiness)

@@ -169,14 +169,14 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 	}
 	have, doubt := r.installedState(v, found)
 	v.stands(have)
-	if r.goBack(v, found) {
-		return
-	}
 	if doubt != nil {
 		r.component(found.key()) // Needed returns both, so that one round of reading is enough
 		if r.unread(v, *doubt, r.component(*doubt)) {
 			return
 		}
+	}
+	if r.goBack(v, found, have) {
+		return
 	}
 	if moduleversion.IsDowngrade(have.Version, found.Version) {
 		if r.aborted(v, found) {

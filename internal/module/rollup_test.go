@@ -56,7 +56,7 @@ func TestRollup_WhatStaysOfAnEntry(t *testing.T) {
 		manifest, template, resource bool
 	}{
 		{name: "refused with nothing installed", edits: []func(*Snapshot){ofChannel("rapid")}, component: component},
-		{name: "refused before its component is known", edits: []func(*Snapshot){ofChannel("none")}},
+		{name: "refused before its version is known", edits: []func(*Snapshot){ofChannel("none")}, component: component},
 		{name: "waiting with nothing installed", edits: []func(*Snapshot){notRead(v1)}, component: component},
 		{name: "kept as it is", edits: []func(*Snapshot){installedAt("regular", v1), ofChannel("none"), func(w *Snapshot) { w.Releases = nil }},
 			channel: "regular", version: v1, component: component, manifest: true, template: true},

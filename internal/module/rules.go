@@ -78,6 +78,7 @@ const (
 var (
 	refusedKinds = []Kind{Refused, Keep}
 	running      = []Kind{Run}
+	inPlace      = []Kind{Run, Keep}
 )
 
 // rules is the table. The installed version of a refused module stays installed, unless this Kyma is no longer allowed to have it: the two
@@ -215,18 +216,18 @@ var rules = [...]Rule{
 		Message: `version {version} needs downtime, and no maintenance window is known: {detail}`,
 		Remedy: "Correct the file of flag `--maintenance-policy-file` (docs/spec/maintenance-windows.md), " +
 			"or set `spec.skipMaintenanceWindows` of the Kyma."},
-	ruleRolledBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+	ruleRolledBack: {Kinds: inPlace, Reason: v1beta2.ReasonRolledBack,
 		Message: `version {version} failed here ({detail}) and {installed} is installed; it is tried again with "kyma retry {module}", ` +
 			`or when another version is offered`,
 		Remedy: "Publish a corrected version. A new version, or a corrected template or component, is installed automatically; " +
 			"`kyma retry` tries the same once more."},
-	ruleAvoided: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+	ruleAvoided: {Kinds: inPlace, Reason: v1beta2.ReasonRolledBack,
 		Message: `version {version} is avoided, as the spec asks, and {installed} is installed`,
 		Remedy:  "None needed. A new version is installed automatically; `kyma retry`, or removing `avoid` from the entry, installs this one."},
-	ruleTakenBack: {Kinds: running, Reason: v1beta2.ReasonRolledBack,
+	ruleTakenBack: {Kinds: inPlace, Reason: v1beta2.ReasonRolledBack,
 		Message: `the rollout of version {version} rolled it back, and {installed} is installed`,
 		Remedy:  "See `kyma rollout status` for what failed. The version comes again when the rollout is resumed."},
-	ruleRollbackUnavailable: {Kinds: running, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRollbackUnavailable,
+	ruleRollbackUnavailable: {Kinds: inPlace, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRollbackUnavailable,
 		Message: `version {version} stays, although the module should go back from it: {detail}`,
 		Remedy: "Apply the earlier ModuleTemplate as it was, or offer a corrected version. Where only the author's word is missing, " +
 			"`kyma rollback` goes back."},

@@ -82,13 +82,16 @@ func TestApply(t *testing.T) {
 }
 
 func TestAddOwn_TheHubCountsWhereItSaysSomething(t *testing.T) {
-	const says = `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"1m0s"}`
+	const says = `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"1h0m0s"}`
 	for _, tc := range []struct{ name, effective, runtime, want string }{
 		{"only the runtime says something", `{"name":"x"}`, says, says},
 		{"only the hub does", says, `{"name":"x"}`, says},
 		{"both do", `{"name":"x","onFailedUpgrade":"None","progressDeadline":"2m0s"}`, says,
-			`{"name":"x","onFailedUpgrade":"None","progressDeadline":"2m0s"}`},
-		{"each says one thing", `{"name":"x","progressDeadline":"2m0s"}`, says, `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"2m0s"}`},
+			`{"name":"x","onFailedUpgrade":"None","progressDeadline":"1h0m0s"}`},
+		{"each says one thing", `{"name":"x","progressDeadline":"2h0m0s"}`, says, `{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"2h0m0s"}`},
+		{"a runtime's deadline that is shorter than the default does not count", `{"name":"x"}`, `{"name":"x","progressDeadline":"10s"}`, `{"name":"x"}`},
+		{"nor does one that is shorter than the hub's", `{"name":"x","progressDeadline":"2h0m0s"}`, says,
+			`{"name":"x","onFailedUpgrade":"Rollback","progressDeadline":"2h0m0s"}`},
 		{"the runtime's entry is another module's", `{"name":"y"}`, says, `{"name":"y"}`},
 		{"a person's decision in the runtime does not count", `{"name":"x"}`, `{"name":"x","avoid":"1.0.0@sha256:00","retry":3}`, `{"name":"x"}`},
 	} {

@@ -48,11 +48,11 @@ type way struct {
 // A target whose digest is not known, since its component cannot be read, counts as the one of the same version.
 //
 // What is installed can be avoided while a lower version is offered, which alone would be refused: then that is left in the same way.
-func (r *resolver) goBack(v *Verdict, found target) bool {
+func (r *resolver) goBack(v *Verdict, found target, have installed) bool {
 	if u := r.departure(v, found); u != nil {
 		return r.leave(v, u, v1beta2.ReasonRequested, r.wayFrom(v, u))
 	}
-	u, concerned := r.upgrade(v, found)
+	u, concerned := r.upgrade(v, found, have)
 	if !concerned {
 		return false
 	}
@@ -70,24 +70,42 @@ func (r *resolver) goBack(v *Verdict, found target) bool {
 	return r.leave(v, u, reason, r.wayFrom(v, u))
 }
 
-// stay keeps what is installed while a target is avoided.
+// stay keeps what is installed while a target is avoided. Where that cannot be resolved, its Manifest stays as it is: a template that was
+// removed or restricted since is about new installations of that version, which the module does not ask for.
 func (r *resolver) stay(v *Verdict, u *upgrade, reason string) bool {
 	kept := target{Channel: u.target.Channel, Version: u.have.Version, Component: u.target.Component}
 	var refused *refusal
 	if kept.Template, refused = r.templateFor(v, kept.Version); refused != nil {
-		r.refused(v, refused)
-		return true
+		return r.stayAsIs(v, u, reason, refused)
 	}
 	component := r.content(kept.key(), v.Manifest)
-	if r.unread(v, kept.key(), component) {
+	if v.Manifest == nil && r.unread(v, kept.key(), component) {
 		return true
+	}
+	if component.Pending || component.Reason != "" {
+		return r.stayAsIs(v, u, reason, nil)
 	}
 	r.installBack(v, u, reason, way{target: kept, component: component})
 	return true
 }
 
+// stayAsIs leaves a Manifest as it is while a target is avoided. Where there is none, there is nothing to keep, and the refusal tells why.
+func (r *resolver) stayAsIs(v *Verdict, u *upgrade, reason string, refused *refusal) bool {
+	if v.Manifest == nil {
+		r.refused(v, refused)
+		return true
+	}
+	v.stands(u.have)
+	r.explainBack(v, u, reason, u.have.Version)
+	v.Kind = Keep
+	if held := r.held(v); held.closed() {
+		v.waits(held, "")
+	}
+	return true
+}
+
 // leave goes from a target to an earlier version. What a person or a rollout asks for waits for a maintenance window, as an upgrade does; a
-// version that failed is down already.
+// version that failed is down already. Where there is no way back, what is installed stays: a target that is avoided does not replace it.
 func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	problem := to.problem
 	if reason == v1beta2.ReasonRollout {
@@ -96,6 +114,12 @@ func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	switch {
 	case to.pending:
 		r.unread(v, to.target.key(), to.component)
+		return true
+	case problem != "" && u.have.Version != "" && u.have.Version != u.key.Version:
+		r.stay(v, u, reason)
+		v.State = rules[ruleRollbackUnavailable].State
+		v.Reason = rules[ruleRollbackUnavailable].Reason
+		v.Message += "; " + ruleRollbackUnavailable.message("version", u.have.Version, "detail", problem)
 		return true
 	case problem != "":
 		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
@@ -114,18 +138,23 @@ func (u *upgrade) failedHere(w Snapshot, reason string) bool {
 
 // installBack makes the verdict install an earlier version in place of the target.
 func (r *resolver) installBack(v *Verdict, u *upgrade, reason string, to way) {
-	v.is(Run, ruleAvoided, ruleAvoided.message("version", u.key.Version, "installed", to.target.Version))
+	r.explainBack(v, u, reason, to.target.Version)
+	v.install(to.target, to.component)
+}
+
+// explainBack makes the verdict say why a version is installed in place of the target.
+func (r *resolver) explainBack(v *Verdict, u *upgrade, reason, version string) {
+	v.is(Run, ruleAvoided, ruleAvoided.message("version", u.key.Version, "installed", version))
 	switch reason {
 	case v1beta2.ReasonProgressDeadlineExceeded:
 		v.Avoid = cmp.Or(v.Avoid, revision.Reference(u.key.Version, u.key.Digest))
 		v.BackDetail = u.detail()
-		v.is(Run, ruleRolledBack, ruleRolledBack.message("version", u.key.Version, "installed", to.target.Version,
+		v.is(Run, ruleRolledBack, ruleRolledBack.message("version", u.key.Version, "installed", version,
 			"detail", v.BackDetail, "module", v.Module))
 	case v1beta2.ReasonRollout:
-		v.is(Run, ruleTakenBack, ruleTakenBack.message("version", u.key.Version, "installed", to.target.Version))
+		v.is(Run, ruleTakenBack, ruleTakenBack.message("version", u.key.Version, "installed", version))
 	}
 	v.Back = reason
-	v.install(to.target, to.component)
 }
 
 // departure returns the way from what is installed, where a person wants to leave that and a lower version is offered; nil otherwise.
@@ -140,7 +169,7 @@ func (r *resolver) departure(v *Verdict, found target) *upgrade {
 		return nil
 	}
 	return &upgrade{
-		entry: *spec, target: found, key: key, have: installedOf(r.entry(v), v.Manifest), manifest: v.Manifest,
+		entry: *spec, target: found, key: key, have: installedOf(nil, v.Manifest), manifest: v.Manifest,
 		history: v.Manifest.Status.Revisions,
 	}
 }
@@ -151,13 +180,16 @@ func (v *Verdict) warn(message string) {
 }
 
 // upgrade collects what is known of the way to a target, and reports whether any of it can matter for the decision.
-func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
+func (r *resolver) upgrade(v *Verdict, found target, have installed) (*upgrade, bool) {
 	u := &upgrade{target: found, key: revision.Key{Version: found.Version}, manifest: v.Manifest}
 	u.taken = found.admission.Back && found.admission.Allowed // it still has what is taken back
 	if spec := r.spec[v.Module]; !v.Mandatory && spec != nil {
 		u.entry = *spec
 	}
-	u.have = installedOf(r.entry(v), v.Manifest)
+	u.have = have
+	if r.arrived(v, found, have) {
+		u.have = installedOf(nil, v.Manifest)
+	}
 	if v.Manifest != nil {
 		u.history = v.Manifest.Status.Revisions
 	}
@@ -165,6 +197,16 @@ func (r *resolver) upgrade(v *Verdict, found target) (*upgrade, bool) {
 		return u, true
 	}
 	return u, u.automatic() && u.have.Version != "" && !u.succeeded()
+}
+
+// arrived reports whether the Manifest has the target already while a lower version counts as installed: the operator stopped between the
+// two writes. Only a component that is known shows that the Manifest was edited by hand instead.
+func (r *resolver) arrived(v *Verdict, found target, have installed) bool {
+	if v.Manifest == nil || v.Manifest.Spec.Version != found.Version || !moduleversion.IsLower(have.Version, found.Version) {
+		return false
+	}
+	component := r.component(found.key())
+	return component.Source == nil || sameSource(v.Manifest, component.Source)
 }
 
 // keyOf returns the key that a revision of the target would have. While its component cannot be read, only the version is known.

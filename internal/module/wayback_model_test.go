@@ -77,7 +77,10 @@ func (s *saga) offer(version string) {
 func (s *saga) person() {
 	s.moves = nil
 	entry := &s.w.Kyma.Spec.Modules[0]
-	switch s.IntN(9) {
+	switch s.IntN(10) {
+	case 6:
+		entry.Retry = int64(s.IntN(3)) * 1000000 // which no revision has
+		s.notef("revision %d is retried", entry.Retry)
 	case 0:
 		s.publish(s.one(modelVersions...))
 	case 1:
@@ -154,6 +157,11 @@ func (s *saga) manifest() {
 	m.Status.Revisions = revision.Begin(m.Status.Revisions, revision.Of(&m.Spec), m.Status.State,
 		m.Annotations[v1beta2.AnnotationRollback], s.w.Now.Time)
 	source, _ := sourceOf(m)
+	before, _ := report(m)
+	defer func() {
+		reason, _ := report(m)
+		m.Status.Revisions = revision.Clear(m.Status.Revisions, before, reason, s.w.Now.Time)
+	}()
 	switch {
 	case !s.reachable:
 		reporting(m, v1beta2.StateError, v1beta2.ReasonRuntimeUnreachable, "it does not answer")

@@ -122,9 +122,18 @@ func TestWayBack(t *testing.T) {
 			withHistory(began(v1, -48*time.Hour, "", "Succeeded", ""), began("1.5.0", -2*time.Hour, "Ready", "Superseded", ""),
 				began(v2, -time.Hour, "Processing", "", ""))), v1, Run, "RolledBack", ""},
 
+		{"its runtime answers again since an hour", upgrading(theRevision(2, func(r *v1beta2.Revision) {
+			r.At, r.Since = metav1.NewTime(noon.Add(-2*time.Hour)), &metav1.Time{Time: noon.Add(-time.Hour)}
+		})), v1, Run, "RolledBack", ""},
 		{"it was asked for nothing", upgrading(theModule(func(m *v1beta2.Module) { m.OnFailedUpgrade = "" })), v2, Run, "", ""},
 		{"it has time left", upgrading(theRevision(2, func(r *v1beta2.Revision) { r.At = noon })), v2, Run, "", ""},
 		{"its own deadline is longer", upgrading(theModule(func(m *v1beta2.Module) { m.ProgressDeadline = &metav1.Duration{Duration: 2 * time.Hour} })), v2, Run, "", ""},
+		{"its runtime answers again since ten minutes", upgrading(theRevision(2, func(r *v1beta2.Revision) {
+			r.Since = &metav1.Time{Time: noon.Add(-10 * time.Minute)}
+		})), v2, Run, "", ""},
+		{"its objects were not looked at yet after a restart", upgrading(theManifest(func(m *v1beta2.Manifest) {
+			reporting(m, "Processing", "WaitingForObjects", "Deployment x: "+v1beta2.MessageNotSeenYet)
+		})), v2, Run, "", ""},
 		{"it was ready once", upgrading(theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" })), v2, Run, "", ""},
 		{"it is ready", upgrading(reports("Ready", "Ready")), v2, Run, "", ""},
 		{"its own resource is ready, which is what counts", upgrading(func(w *Snapshot) {
@@ -160,6 +169,9 @@ func TestWayBack(t *testing.T) {
 		{"even if the status still names the version before", wentBack(theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v2 })), v1, Run, "RolledBack", ""},
 		{"a person who retries has it tried again", wentBack(retrying(2)), v2, Run, "", ""},
 		{"a retry of an earlier revision does not count", wentBack(retrying(1)), v1, Run, "RolledBack", ""},
+		{"a retry of a revision that never was does not count", wentBack(retrying(1000000)), v1, Run, "RolledBack", ""},
+		{"a retry does not turn a way back around that was just written", wentBack(retrying(2), withHistory(
+			began(v1, -48*time.Hour, "", "Succeeded", ""), began(v2, -time.Hour, "Ready", "", ""))), v1, Run, "RolledBack", ""},
 		{"a retry that is taken back does not count against what it led to", upgrading(reports("Ready", "Ready"), withHistory(
 			began(v2, -2*time.Hour, "Ready", "RolledBack", "ProgressDeadlineExceeded"), began(v1, -time.Hour, "Processing", "Succeeded", ""),
 			began(v2, -time.Minute, "Ready", "Succeeded", ""))), v2, Run, "", ""},
@@ -167,7 +179,18 @@ func TestWayBack(t *testing.T) {
 		{"another template of the same version is another try", wentBack(otherData(v2)), v2, Run, "", ""},
 		{"a channel that offers what is installed is followed", wentBack(ofChannel("regular")), v1, Run, "", ""},
 		{"a channel that is set back meanwhile is no downgrade", wentBack(ofChannel("regular"), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v2 })), v1, Run, "", ""},
-		{"the template of what is installed is gone", wentBack(without(v1)), v1, Keep, "TemplateNotFound", ""},
+		{"the template of what is installed is gone, which stays", wentBack(without(v1)), v1, Keep, "RolledBack", "version 2.0.0 failed here"},
+		{"the template of what is installed is for others by now, which does not remove it", wentBack(theTemplate(v1,
+			func(m *v1beta2.ModuleTemplate) { m.Labels = map[string]string{v1beta2.LabelBeta: "true"} })), v1, Keep, "RolledBack", "version 2.0.0 failed here"},
+		{"the module's component has another name by now, under which the old version is not", wentBack(withHistory(
+			began(v1, -time.Hour, "", "Succeeded", "")), avoiding(referenceAt(v2)), theRelease(func(m *v1beta2.ModuleReleaseMeta) {
+			m.Spec.OCMComponentName = "kyma-project.io/module/renamed"
+		}), func(w *Snapshot) {
+			w.Components[ComponentKey{"kyma-project.io/module/renamed", v2}] = newComponent(v2)
+			w.Components[ComponentKey{"kyma-project.io/module/renamed", v1}] = Component{Reason: v1beta2.ReasonComponentInvalid, Message: "no"}
+		}), v1, Keep, "RolledBack", "version 2.0.0 is avoided"},
+		{"a Manifest that is gone and cannot be made again is told", sampleWorld(ofChannel("fast"), statusAt("fast", v1), without(v1),
+			avoiding(referenceAt(v2))), "", Refused, "TemplateNotFound", ""},
 		{"the template of what is installed was changed, which is followed", wentBack(otherData(v1)), v1, Run, "RolledBack", ""},
 
 		{"a person's word is enough", upgrading(vouching(""), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
@@ -178,6 +201,16 @@ func TestWayBack(t *testing.T) {
 		{"it cannot be had", upgrading(without(v1), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "not found"},
 		{"it waits for a window", upgrading(awaitsWindow(v1), avoiding(referenceAt(v2))), v2, Waiting, "WaitingForMaintenanceWindow", "version 1.0.0"},
 		{"the earlier component is read first", upgrading(notRead(v1), avoiding(referenceAt(v2))), v2, Waiting, "ComponentPending", ""},
+		{"the status still names the version before, and the way back is checked nevertheless", upgrading(otherData(v1),
+			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }), avoiding(referenceAt(v2))), v2, Run, "RollbackUnavailable", "was changed since"},
+		{"the Manifest was edited by hand, which is reverted", sampleWorld(ofChannel("fast"), installedAt("fast", v1), theManifest(
+			func(m *v1beta2.Manifest) { m.Spec.Version = v2 }), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
+		{"a higher version was written before the status was, and stays while another is avoided", func() Snapshot {
+			w := sampleWorld(ofChannel("fast"), installedAt("fast", v1), avoiding(referenceAt(v2)))
+			w.Templates[operator+"-3.0.0"], w.Components[ComponentKey{component, "3.0.0"}] = newTemplate(operator, "3.0.0"), newComponent("3.0.0")
+			w.Manifests = []v1beta2.Manifest{*manifestAt(&w, "fast", "3.0.0")}
+			return w
+		}(), "3.0.0", Run, "RolledBack", "version 2.0.0 is avoided"},
 		{"a version can be avoided before it comes", sampleWorld(ofChannel("fast"), installedAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
 		{"a Manifest that is gone is made again as it was", sampleWorld(ofChannel("fast"), statusAt("fast", v1), avoiding(referenceAt(v2))), v1, Run, "RolledBack", ""},
 		{"a channel that was set back is followed when a person says so", upgrading(ofChannel("regular"), avoiding(referenceAt(v2))), v1, Run, "RolledBack", "version 2.0.0 is avoided"},
@@ -203,6 +236,8 @@ func TestWayBack_ARolloutTakesAVersionBack(t *testing.T) {
 	}{
 		{"at once where it failed, and the message names the rollout", upgrading(), v1, Run, "RolledBack", "the rollout of version 2.0.0 rolled it back"},
 		{"in a window while it is ready", upgrading(awaitsWindow(v1), theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" }), reports("Ready", "Ready")), v2, Waiting, "WaitingForMaintenanceWindow", ""},
+		{"only with the author's word, although the status still names the version before", upgrading(vouching(""),
+			theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 })), v2, Run, "RollbackUnavailable", "has no rollbackTo"},
 		{"without a window where it failed", upgrading(awaitsWindow(v1)), v1, Run, "RolledBack", ""},
 		{"only with the author's word", upgrading(vouching("")), v2, Run, "RollbackUnavailable", "has no rollbackTo"},
 	} {
@@ -233,7 +268,9 @@ func expectWayBack(t *testing.T, r *resolver, version string, kind Kind, reason,
 	t.Helper()
 	v := r.resolve()[0]
 	asked := v.Version
-	if v.Template == nil {
+	if v.Template == nil && v.Manifest == nil {
+		asked = ""
+	} else if v.Template == nil {
 		asked = v.Manifest.Spec.Version
 	}
 	if v.Kind != kind || asked != version || v.Reason != reason || !strings.Contains(v.Message, says) {
@@ -261,12 +298,28 @@ func TestWayBack_APersonChoosesAmongRevisions(t *testing.T) {
 		{"a choice that is not kept any more leaves the last one that succeeded", upgrading(history, between, avoiding(referenceAt(v2)), backTo(9)), "1.5.0"},
 		{"a choice can be changed after the way back", upgrading(between, func(w *Snapshot) { w.Manifests, w.Kyma.Status.Modules = nil, nil },
 			installedAt("fast", "1.5.0"), history, avoiding(referenceAt(v2)), backTo(1)), v1},
+		{"a choice that cannot be had leaves what is installed, and not what is avoided", upgrading(between, otherData(v1),
+			func(w *Snapshot) { w.Manifests, w.Kyma.Status.Modules = nil, nil },
+			installedAt("fast", "1.5.0"), history, avoiding(referenceAt(v2)), backTo(1)), "1.5.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if v := only(t, test.world); v.Version != test.want || v.Kind != Run {
 				t.Errorf("%s of %s, want %s: %s", v.Kind, v.Version, test.want, v.Message)
 			}
 		})
+	}
+}
+
+func TestWayBack_WithoutAWayFromWhatIsInstalledThatStays(t *testing.T) {
+	held := func(w *Snapshot) {
+		w.Manifests[0].Status.Revisions[2].Outcome = "" // 1.0.0 runs again, which a person does not want, and nothing else succeeded
+		w.Manifests[0].Status.Revisions[0].Outcome = "Failed"
+	}
+	expectWayBack(t, newResolver(wentBack(held, avoiding(referenceAt(v1)))), v1, Run, "RollbackUnavailable",
+		"version 1.0.0 stays, although the module should go back from it: no earlier version")
+	w := wentBack(held, avoiding(referenceAt(v1)))
+	if entry := Rollup(w, Resolve(w), nil).Modules[0]; entry.State != "Warning" || entry.Version != v1 || entry.Avoid != referenceAt(v2) {
+		t.Errorf("%s at %s, avoids %q: %s", entry.State, entry.Version, entry.Avoid, entry.Message)
 	}
 }
 

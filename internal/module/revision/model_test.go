@@ -16,7 +16,7 @@ import (
 )
 
 // maxBytes is what all revisions of a Manifest may take in its status.
-const maxBytes = 1280
+const maxBytes = 1320
 
 // model is a Manifest whose controller loses writes and is killed: stored is what the API server has, and a pass begins from that.
 type model struct {
@@ -258,6 +258,8 @@ func TestSize(t *testing.T) {
 		"both older ones beside what says little":    {rolledBack(1000), succeeded(1001), superseded(1002), superseded(1003), failed(1004)},
 		"what is held, and failures of others":       {rolledBack(1000), succeeded(1001), failed(1002), failed(1003), failed(1004)},
 	} {
+		since := metav1.NewTime(noon)
+		known[len(known)-1].Since = &since
 		raw, err := json.Marshal(known)
 		if err != nil || len(raw) > maxBytes {
 			t.Errorf("%s: %d bytes, error %v", sentence, len(raw), err)

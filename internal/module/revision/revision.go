@@ -40,7 +40,7 @@ func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, reason str
 	case last.Outcome == "":
 		last.Outcome = v1beta2.RevisionSuperseded
 	}
-	begun.Number = last.Number + 1
+	begun.Number, last.Since = last.Number+1, nil
 	return keep(append(next, begun))
 }
 
@@ -82,6 +82,9 @@ func End(history []v1beta2.Revision, outcome v1beta2.RevisionOutcome, reason str
 	next := slices.Clone(history)
 	last := &next[len(next)-1]
 	last.Outcome, last.Reason = outcome, reason
+	if succeeds {
+		last.Since = nil
+	}
 	return next
 }
 
@@ -92,7 +95,7 @@ func End(history []v1beta2.Revision, outcome v1beta2.RevisionOutcome, reason str
 //  3. The one that is held, since forgetting it would install it again; without one, the newest that failed or was gone back from.
 //
 // Where both are older than the last three, both are kept: without the way back a person has nothing to go back to, and without the one
-// that failed the same failure is installed again. Five take no more than 1.25 KiB, since at most one of them has the longest reason.
+// that failed the same failure is installed again. Five take no more than 1.3 KiB, since at most one of them has the longest reason.
 func keep(history []v1beta2.Revision) []v1beta2.Revision {
 	if len(history) <= recent {
 		return history

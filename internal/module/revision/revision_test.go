@@ -208,6 +208,7 @@ func TestHeld(t *testing.T) {
 		{"a retry releases it", "1 1.1.0 " + back + ", 2 1.0.0 Succeeded", 1, ""},
 		{"a retry releases earlier ones, too", "1 1.1.0 " + back + ", 2 1.0.0 Succeeded, 3 1.2.0 " + back, 3, ""},
 		{"a retry of an earlier one releases no later one", "1 1.1.0 " + back + ", 2 1.0.0, 3 1.2.0 " + back, 1, refer("1.2.0")},
+		{"a retry of what was never begun releases nothing", "1 1.1.0 " + back + ", 2 1.0.0 Succeeded", 3, refer("1.1.0")},
 		{"what succeeded in a retry is not, even without that retry", "1 1.1.0 " + back + ", 2 1.0.0, 3 1.1.0 Succeeded", 0, ""},
 		{"what failed again is held again", "1 1.1.0 " + back + ", 2 1.0.0, 3 1.1.0 " + back + ", 4 1.0.0", 1, refer("1.1.0")},
 		{"what a person went back from after the retry is not", "1 1.1.0 " + back + ", 2 1.0.0, 3 1.1.0 RolledBack Requested, 4 1.0.0", 0, ""},

@@ -62,7 +62,7 @@ func Holding(history []v1beta2.Revision, retry int64) (held v1beta2.Revision, ok
 func holding(history []v1beta2.Revision, retry int64) (held v1beta2.Revision, ok bool) {
 	later := map[Key]bool{}
 	for _, r := range slices.Backward(history) {
-		if r.Number <= retry {
+		if Retried(history, r.Number, retry) {
 			break
 		}
 		byItself := r.Outcome == v1beta2.RevisionRolledBack && r.Reason == v1beta2.ReasonProgressDeadlineExceeded
@@ -72,4 +72,11 @@ func holding(history []v1beta2.Revision, retry int64) (held v1beta2.Revision, ok
 		later[KeyOf(r)] = true
 	}
 	return v1beta2.Revision{}, false
+}
+
+// Retried reports whether a retry of a number releases the revision with another. A number that the history has not reached is from before
+// the module was installed anew, or a slip: if it counted, it would switch the hold off for good, and a version that fails were installed
+// again and again.
+func Retried(history []v1beta2.Revision, number, retry int64) bool {
+	return len(history) > 0 && retry <= history[len(history)-1].Number && number <= retry
 }

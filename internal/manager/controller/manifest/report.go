@@ -133,7 +133,7 @@ func (w *scope) firstUnready() string {
 		case heard:
 			return entry.String() + ": " + result.Message
 		case kept || modeOf(entry.GroupKind()) == runtimes.Workload:
-			return entry.String() + ": its status was not seen yet"
+			return entry.String() + ": " + v1beta2.MessageNotSeenYet
 		}
 	}
 	return ""
@@ -178,7 +178,7 @@ func (w *scope) healthy() passResult {
 		case heard && result.Status != health.Ready:
 			found = waitingFor(entry.String() + ": " + result.Message)
 		case !heard && (kept || modeOf(entry.GroupKind()) == runtimes.Workload) && !wasReady:
-			found = waitingFor(entry.String() + ": its status was not seen yet")
+			found = waitingFor(entry.String() + ": " + v1beta2.MessageNotSeenYet)
 		}
 	}
 	return found

@@ -52,6 +52,9 @@ func (w *scope) beginRevision() {
 // endRevision records how the newest revision ended, in the write that reports the same as a state.
 func (w *scope) endRevision(found passResult) {
 	status := &w.manifest.Status
+	if before := conditions.Find(w.before.Status.Conditions, v1beta2.ConditionReady); before != nil && w.hasRevisions() {
+		status.Revisions = revision.Clear(status.Revisions, before.Reason, found.reason, w.now.Time)
+	}
 	switch {
 	case !w.hasRevisions():
 	case conditions.IsTrueAt(status.Conditions, v1beta2.ConditionInstallation, w.generation):
