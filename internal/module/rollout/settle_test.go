@@ -12,7 +12,7 @@ import (
 func (w *simHub) settle() {
 	for _, uid := range w.uids(w.api.kymas) {
 		k := w.api.kymas[uid]
-		k.lostSince, k.closed = time.Time{}, false
+		k.lostSince, k.closed, k.aside = time.Time{}, false, false
 		w.api.kymas[uid] = k
 	}
 	w.api.mark = string(w.api.rollout.UID)
@@ -29,7 +29,7 @@ func (w *simHub) settle() {
 		for _, uid := range w.uids(w.api.kymas) {
 			w.reconcile(w.replicas[w.owner], uid)
 			k := w.api.kymas[uid]
-			if k.running != "" && !k.ready && (!k.unsound || !w.failing[k.running]) {
+			if k.running != "" && !k.ready && !k.aside && (!k.unsound || !w.failing[k.running]) {
 				k.ready, k.everReady, k.readySince = true, true, w.wall()
 				w.api.kymas[uid] = k
 			}
