@@ -117,7 +117,7 @@ func (w *simHub) plan() v1beta2.ModuleRolloutSpec {
 		ring("early", atOnce(limit()), maxFailed("1")),
 	}}
 	spec.Waves[2].Approval = w.IntN(3) == 0
-	if w.IntN(3) == 0 {
+	if w.IntN(2) == 0 {
 		spec.OnFailure = v1beta2.RolloutRollback
 	}
 	spec.ProgressDeadline.Duration = deadlineOfModel
@@ -273,7 +273,7 @@ func (w *simHub) write(r *replica) {
 // reconcile lets a replica look at a Kyma, which obeys what Ask says of the caches.
 func (w *simHub) reconcile(r *replica, uid string) {
 	k, there := w.api.kymas[uid]
-	if !there || r.offered == "" || k.aside {
+	if !there || r.offered == "" || k.aside || !k.lostSince.IsZero() {
 		return
 	}
 	set := k.labels()

@@ -30,7 +30,7 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"conflict", "admitted", "open", "begun late", "Completed", "Halted", "Aborted", "Waiting", "RollingBack", "RolledBack",
-		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing"} {
+		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing", "back late"} {
 		if counts[what] == 0 {
 			t.Errorf("no run came to %q: %v", what, counts)
 		}
