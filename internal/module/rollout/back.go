@@ -22,14 +22,14 @@ func (s *stepper) takeBack() {
 	switch {
 	case left == 0 && len(s.channel.Back) == 0:
 		s.channel.Phase, s.message = v1beta2.RolloutRolledBack, s.channel.Cause+"; those that had it have gone back"
-		s.noteStuck()
+		s.noteRest()
 		return
 	case s.plan.paused:
 		s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; going back to "+s.channel.From.Version+" is paused"
 		return
 	}
 	s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; those that have it go back to "+s.channel.From.Version
-	s.noteStuck()
+	s.noteRest()
 	s.addBack(MaxUnderway-len(s.channel.Back), func(i int) bool { return s.judged[i].kind == failed })
 	free := MaxUnderway - len(s.channel.Back)
 	if limit := s.limitBack(); limit > 0 {
@@ -66,7 +66,8 @@ func (s *stepper) limitBack() int {
 	return 0
 }
 
-// pruneBack removes those that were seen to have gone back, and counts those that take a place and those that still have the target.
+// pruneBack removes those that were seen to have gone back, and counts those that take a place and those that still have the target. One
+// that cannot go back now takes none and delays no other: it does when it can, also after the end.
 func (s *stepper) pruneBack() (busy, left int) {
 	named := make(map[string]int, len(s.channel.Back)) // 1: seen, 2: has gone back
 	for _, prefix := range s.channel.Back {
@@ -75,14 +76,14 @@ func (s *stepper) pruneBack() (busy, left int) {
 	for i := range s.facts.Members {
 		m := &s.facts.Members[i]
 		prefix := Prefix(m.UID)
-		if m.Begun && !isStuck(m) {
+		if m.Begun && !isStuck(m) && !isOut(m) {
 			left++
 		}
 		if _, known := named[prefix]; known {
 			named[prefix] = 1
-			if !m.Begun && s.isSettled(m) || isStuck(m) {
+			if !m.Begun && s.isSettled(m) || isStuck(m) || isOut(m) {
 				named[prefix] = 2
-			} else if s.judged[i].kind != failed {
+			} else if s.judged[i].kind != failed && m.Held != HeldByWindow {
 				busy++
 			}
 		}
@@ -107,16 +108,27 @@ func isStuck(m *Member) bool {
 	return m.Begun && (m.Reason == v1beta2.ReasonRollbackUnsafe || m.Reason == v1beta2.ReasonRollbackUnavailable)
 }
 
-// noteStuck tells how many cannot go back.
-func (s *stepper) noteStuck() {
-	stuck := 0
+// isOut reports whether a Kyma cannot go back before its runtime answers or it is not held any more.
+func isOut(m *Member) bool {
+	return !m.LostSince.IsZero() || isAside(m)
+}
+
+// noteRest tells how many have the target and cannot go back, or not now.
+func (s *stepper) noteRest() {
+	stuck, out := 0, []string(nil)
 	for i := range s.facts.Members {
-		if isStuck(&s.facts.Members[i]) {
+		switch m := &s.facts.Members[i]; {
+		case isStuck(m):
 			stuck++
+		case m.Begun && isOut(m):
+			out = append(out, m.Name+" ("+heldBy(m)+")")
 		}
 	}
 	if stuck > 0 {
 		s.notef("%d cannot go back and keep it", stuck)
+	}
+	if len(out) > 0 {
+		s.notef("%d cannot be reached or are held, and go back when that ends: %s", len(out), firstNames(out))
 	}
 }
 
@@ -131,7 +143,7 @@ func (s *stepper) addBack(count int, fits func(member int) bool) {
 	}
 	chosen := s.first(count, func(i int) bool {
 		m := &s.facts.Members[i]
-		if !m.Begun || isStuck(m) || !fits(i) {
+		if !m.Begun || isStuck(m) || isOut(m) || !fits(i) {
 			return false
 		}
 		_, known := named[Prefix(m.UID)]

@@ -100,6 +100,77 @@ func TestBack(t *testing.T) {
 		s.step()
 		s.must(v1beta2.RolloutRolledBack, "one", "4 cannot go back and keep it")
 	})
+	t.Run("those that cannot be reached or are held delay no other and go back when they return", func(t *testing.T) {
+		s := failing(t)
+		out := slices.Clone(s.last.TakenBack) // The failed one and two others.
+		s.of("d").LostSince = s.facts.Now
+		s.of(out[1]).LostSince = s.facts.Now
+		s.of(out[2]).Held = HeldBySuspension
+		s.step()
+		mustEqual(t, "taken back in their place", 1, len(s.last.TakenBack))
+		s.must(v1beta2.RolloutRollingBack, "one", "3 cannot be reached or are held, and go back when that ends: ")
+		s.must(v1beta2.RolloutRollingBack, "one", "d (runtime does not answer)")
+		last := s.last.TakenBack[0]
+		s.goesBack(last)
+		s.of(last).State = v1beta2.StateReady
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "those that had it have gone back; 3 cannot be reached or are held")
+		mustEqual(t, "back", 0, len(s.channel().Back))
+		if answer := s.ask(out[2], oldVersion); answer.Back || answer.Allowed {
+			t.Errorf("one that does not have it: got %+v", answer)
+		}
+		s.goesBack(out...) // They ask first when they return.
+		for _, name := range out {
+			s.of(name).LostSince, s.of(name).Held, s.of(name).State = time.Time{}, "", v1beta2.StateReady
+		}
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "those that had it have gone back")
+	})
+	t.Run("one that went back and whose runtime is lost then takes no place", func(t *testing.T) {
+		s := failing(t)
+		s.goesBack(s.last.TakenBack...)
+		for _, name := range s.last.TakenBack {
+			s.of(name).LostSince = s.facts.Now
+		}
+		s.step()
+		mustEqual(t, "taken back", 1, len(s.last.TakenBack))
+	})
+	t.Run("one that returns is named when the owner sees it first", func(t *testing.T) {
+		s := failing(t)
+		for _, name := range []string{"a", "b", "c", "d"} {
+			s.of(name).LostSince = s.facts.Now
+		}
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "4 cannot be reached")
+		s.of("a").LostSince = time.Time{}
+		s.step()
+		s.must(v1beta2.RolloutRollingBack, "one", "3 cannot be reached")
+		mustEqual(t, "taken back", []string{"a"}, s.last.TakenBack)
+	})
+	t.Run("after all have gone back, the plan or an abort keeps those that return from it", func(t *testing.T) {
+		s := failing(t)
+		for _, name := range []string{"a", "b", "c", "d"} {
+			s.of(name).LostSince = s.facts.Now
+		}
+		s.step()
+		if !s.ask("a", newVersion).Back {
+			t.Error("a is not taken back")
+		}
+		s.rollout.Spec.OnFailure = v1beta2.RolloutHalt
+		if s.ask("a", newVersion).Back {
+			t.Error("a is taken back although the plan says Halt")
+		}
+		s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
+		s.pause(true)
+		if s.ask("a", newVersion).Back {
+			t.Error("a is taken back although paused")
+		}
+		s.pause(false)
+		s.decide(v1beta2.RolloutAbort, "")
+		if s.ask("a", newVersion).Back {
+			t.Error("a is taken back although aborted")
+		}
+	})
 	t.Run("a ready one whose window is closed is not taken back yet", func(t *testing.T) {
 		s := failing(t)
 		for _, name := range []string{"a", "b", "c"} {

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,48 @@ func TestFailed(t *testing.T) {
 			s.after(time.Second)
 			s.must(stopped, "one", "1 of 1 failed")
 			mustEqual(s.T, "reason", v1beta2.ReasonUnreadyInSoak, s.channel().Worst[0].Reason)
+		}},
+		{"one that is suspended or deleted after it began is skipped: it gives its place back, and neither fails nor holds the wave", []v1beta2.RolloutWave{ring("one", atOnce(2)), ring("two")}, func(s *fixture) {
+			s.kymas("one", "a", "b", "c")
+			s.kymas("two", "z")
+			s.step()
+			first := slices.Clone(s.last.Admitted)
+			s.begin(first...)
+			s.of(first[0]).Held, s.of(first[1]).Held = HeldBySuspension, HeldByDeletion
+			s.step()
+			mustEqual(s.T, "skipped", int32(2), s.wave("one").Skipped)
+			mustEqual(s.T, "admitted in their place", 1, len(s.last.Admitted))
+			s.upgrade(s.last.Admitted...)
+			s.after(patience)
+			s.must(progress, "two", "upgrades")
+			s.of(first[0]).LostSince = s.facts.Now
+			s.after(patience)
+			s.must(progress, "two", "upgrades")
+		}},
+		{"a ready one that is suspended or deleted in the soak does not keep the wave", two, func(s *fixture) {
+			s.kymas("one", "a", "b")
+			s.kymas("two", "z")
+			s.step()
+			s.upgrade(s.last.Admitted...)
+			s.upgrade(s.last.Admitted...)
+			a, b := s.of("a"), s.of("b")
+			a.Ready, a.UnreadySince, a.Held = false, s.facts.Now, HeldByDeletion
+			b.LostSince, b.Held = s.facts.Now, HeldBySuspension
+			s.after(time.Hour)
+			s.must(progress, "two", "upgrades")
+		}},
+		{"one whose suspension ended has its time from then on", []v1beta2.RolloutWave{ring("one", atOnce(2), soak(time.Hour))}, func(s *fixture) {
+			s.kymas("one", "a", "b")
+			s.step()
+			s.begin("b")
+			s.upgrade("a")
+			s.of("b").Held = HeldBySuspension
+			s.after(2 * patience)
+			s.of("b").Held, s.of("b").FreeSince = "", s.facts.Now
+			s.after(patience - time.Second)
+			s.must(progress, "one", "")
+			s.after(time.Second)
+			s.must(stopped, "one", "1 of 2 failed")
 		}},
 		{"an unready one whose runtime does not answer counts by the deadline", two, func(s *fixture) {
 			s.kymas("one", "a")

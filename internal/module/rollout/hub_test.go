@@ -33,6 +33,9 @@ type simKyma struct {
 	backSince    time.Time
 	lostSince    time.Time
 	closed       bool // its maintenance window
+	aside        bool // suspended
+	freeSince    time.Time
+	wasAside     bool // since it began
 	unsound      bool // never ready with versions that fail
 }
 
@@ -114,7 +117,7 @@ func (w *simHub) plan() v1beta2.ModuleRolloutSpec {
 		ring("early", atOnce(limit()), maxFailed("1")),
 	}}
 	spec.Waves[2].Approval = w.IntN(3) == 0
-	if w.IntN(3) == 0 {
+	if w.IntN(2) == 0 {
 		spec.OnFailure = v1beta2.RolloutRollback
 	}
 	spec.ProgressDeadline.Duration = deadlineOfModel
@@ -194,7 +197,10 @@ func memberOf(k simKyma, target string) Member {
 	} else {
 		m.RolledBack, m.Back, m.BackSince = k.avoid == target, k.had == target, k.backSince
 	}
+	m.FreeSince = k.freeSince
 	switch {
+	case k.aside:
+		m.Held = HeldBySuspension
 	case k.closed:
 		m.Held = "window"
 	case k.avoid == target || moduleversion.IsLower(target, k.running):
@@ -267,7 +273,7 @@ func (w *simHub) write(r *replica) {
 // reconcile lets a replica look at a Kyma, which obeys what Ask says of the caches.
 func (w *simHub) reconcile(r *replica, uid string) {
 	k, there := w.api.kymas[uid]
-	if !there || r.offered == "" {
+	if !there || r.offered == "" || k.aside || !k.lostSince.IsZero() {
 		return
 	}
 	set := k.labels()
@@ -292,6 +298,7 @@ func (w *simHub) begin(k *simKyma, version string) {
 	k.brokenBefore = k.running != "" && !k.ready
 	k.running, k.began, k.begunAt = version, w.wall(), w.now
 	k.ready, k.everReady, k.readySince = false, false, time.Time{}
+	k.wasAside = false
 }
 
 func (w *simHub) fatalf(format string, values ...any) {

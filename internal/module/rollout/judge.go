@@ -62,6 +62,11 @@ func (s *stepper) judgeAll() {
 // judge says what a member counts as, and what it keeps.
 func (s *stepper) judge(m *Member, v *judgement) {
 	switch {
+	case m.Begun && isAside(m):
+		v.kind, v.ended = skipped, true
+		if m.Ready {
+			v.kind = ready
+		}
 	case m.Begun && m.Ready:
 		v.kind, v.ended = ready, true
 		s.judgeReady(m, v)
@@ -83,6 +88,11 @@ func (s *stepper) judge(m *Member, v *judgement) {
 	}
 }
 
+// isAside reports whether a Kyma is being deleted, or is suspended.
+func isAside(m *Member) bool {
+	return m.Held == HeldByDeletion || m.Held == HeldBySuspension
+}
+
 // judgeReady looks after a Kyma that is ready while its wave is observed.
 func (s *stepper) judgeReady(m *Member, v *judgement) {
 	if !s.isObserved(m, v) {
@@ -90,7 +100,7 @@ func (s *stepper) judgeReady(m *Member, v *judgement) {
 	}
 	if !m.LostSince.IsZero() {
 		v.delays = true
-		if limit := s.end(later(m.LostSince, m.At), s.plan.deadline); s.isPast(limit) {
+		if limit := s.end(lostAt(m), s.plan.deadline); s.isPast(limit) {
 			s.addFailure(m, v, limit, v1beta2.ReasonRuntimeLost)
 		}
 	} else if !m.ReadySince.IsZero() && s.waves[v.wave].Soaking {
@@ -114,10 +124,10 @@ func (s *stepper) judgeUnready(m *Member, v *judgement) {
 		return
 	}
 	v.delays = true
-	limit, reason := s.end(m.UnreadySince, UnreadyInSoak), v1beta2.ReasonUnreadyInSoak
+	limit, reason := s.end(later(m.UnreadySince, m.FreeSince), UnreadyInSoak), v1beta2.ReasonUnreadyInSoak
 	if !m.LostSince.IsZero() {
 		// Nothing is known of a runtime that does not answer.
-		limit, reason = s.end(later(m.LostSince, m.At), s.plan.deadline), v1beta2.ReasonRuntimeLost
+		limit, reason = s.end(lostAt(m), s.plan.deadline), v1beta2.ReasonRuntimeLost
 	}
 	if s.isPast(limit) {
 		s.addFailure(m, v, limit, reason)
@@ -129,6 +139,11 @@ func (s *stepper) judgeUnready(m *Member, v *judgement) {
 	}
 }
 
+// lostAt returns since when the loss of a runtime counts.
+func lostAt(m *Member) time.Time {
+	return later(m.LostSince, later(m.At, m.FreeSince))
+}
+
 // judgeDelay ends the patience with a Kyma that keeps its wave after the soak. One that came during the soak does not keep it.
 func (s *stepper) judgeDelay(m *Member, v *judgement) {
 	observed := &s.waves[v.wave]
@@ -137,6 +152,9 @@ func (s *stepper) judgeDelay(m *Member, v *judgement) {
 		return
 	}
 	limit := s.end(observed.Since.Time, s.plan.waves[v.wave].soak+s.plan.deadline+UnreadyInSoak)
+	if !m.FreeSince.IsZero() {
+		limit = later(limit, s.end(m.FreeSince, s.plan.deadline))
+	}
 	if s.isPast(limit) {
 		s.addFailure(m, v, limit, v1beta2.ReasonUnreadyInSoak)
 	}
@@ -148,9 +166,9 @@ func (s *stepper) judgeUpdating(m *Member, v *judgement) {
 	if m.BrokenBefore {
 		v.kind = brokenBefore
 	}
-	limit, reason := s.end(m.At, s.plan.deadline), v1beta2.ReasonProgressDeadlineExceeded
+	limit, reason := s.end(later(m.At, m.FreeSince), s.plan.deadline), v1beta2.ReasonProgressDeadlineExceeded
 	if !m.LostSince.IsZero() {
-		limit, reason = s.end(later(m.LostSince, m.At), s.plan.deadline), v1beta2.ReasonRuntimeLost
+		limit, reason = s.end(lostAt(m), s.plan.deadline), v1beta2.ReasonRuntimeLost
 	}
 	if s.isPast(limit) {
 		v.ended, v.holds = true, false

@@ -15,6 +15,15 @@ const Others = "others"
 // UnreadyInSoak is how long a Kyma must have been unready without a break, in a soak, to count as failed.
 const UnreadyInSoak = 5 * time.Minute
 
+// What keeps a Kyma from beginning, beside its runtime. It is being deleted also where its module is left to the user.
+const (
+	HeldByWindow     = "window"
+	HeldByConsent    = "consent"
+	HeldByDeletion   = "deletion"
+	HeldBySuspension = "suspended"
+	HeldByRefusal    = "refused"
+)
+
 // Member is a Kyma that has the module from the channel, as it was seen.
 type Member struct {
 	// UID and Name of the Kyma, and its labels.
@@ -40,8 +49,10 @@ type Member struct {
 	BackSince time.Time
 	// LostSince is since when its runtime does not answer, zero when it does.
 	LostSince time.Time
-	// Held says what else keeps it from beginning: "window", "consent", "deletion", "suspended", "refused"; empty when nothing does.
-	Held string
+	// Held says what else keeps it from beginning, as HeldByWindow; empty when nothing does. Deletion and suspension also hold one that has
+	// begun: what becomes of it says nothing about the target. FreeSince is when a suspension ended, zero when none did or that is not known.
+	Held      string
+	FreeSince time.Time
 	// State, Reason and Message of the module, for people.
 	State           v1beta2.State
 	Reason, Message string

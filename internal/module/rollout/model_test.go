@@ -30,7 +30,7 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"conflict", "admitted", "open", "begun late", "Completed", "Halted", "Aborted", "Waiting", "RollingBack", "RolledBack",
-		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing"} {
+		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing", "back late"} {
 		if counts[what] == 0 {
 			t.Errorf("no run came to %q: %v", what, counts)
 		}
@@ -61,7 +61,7 @@ func (w *simHub) event() {
 	case dice < 74:
 		w.progress()
 	case dice < 86:
-		w.disturb(w.IntN(6))
+		w.disturb(w.IntN(8))
 	case dice < 90:
 		w.owner = w.IntN(3)
 		if !w.jumps() && w.IntN(2) == 0 {
@@ -88,7 +88,7 @@ func (w *simHub) jumps() bool { return w.seed%2 == 0 }
 // progress lets a Kyma become ready, or go back by itself.
 func (w *simHub) progress() {
 	k, ok := w.anyKyma()
-	if !ok || k.running == "" {
+	if !ok || k.running == "" || k.aside {
 		return
 	}
 	bad := k.unsound && w.failing[k.running]
@@ -125,6 +125,12 @@ func (w *simHub) disturb(what int) {
 		k.closed = !k.closed
 	case 5:
 		k.closed = false
+	case 6:
+		k.aside, k.wasAside = true, true
+	case 7:
+		if k.aside {
+			k.aside, k.freeSince = false, w.wall()
+		}
 	}
 	w.api.kymas[k.uid] = k
 }
@@ -250,25 +256,25 @@ func (w *simHub) failedSince(facts *Facts, m *Member, wave string, next *v1beta2
 		at := shift(facts.Jumps, from).Add(after)
 		return at, !facts.Now.Before(at)
 	}
-	lost := m.LostSince
-	if lost.Before(m.At) && !lost.IsZero() {
-		lost = m.At
+	lost, began := m.LostSince, later(m.At, m.FreeSince)
+	if lost.Before(began) && !lost.IsZero() {
+		lost = began
 	}
 	inSoak := next.Waves != nil && wave == next.Wave && !next.Waves[findWave(next, wave)].Since.IsZero()
 	neverReady := !m.Ready && m.UnreadySince.IsZero()
 	switch {
 	case !m.Begun && m.RolledBack:
 		return m.BackSince, true
-	case !m.Begun, !neverReady && !inSoak:
+	case !m.Begun, m.Held == HeldBySuspension, !neverReady && !inSoak:
 		return time.Time{}, false
 	case !lost.IsZero():
 		if at, over := due(lost, deadlineOfModel); over {
 			return at, true
 		}
 	case neverReady:
-		return due(m.At, deadlineOfModel)
+		return due(began, deadlineOfModel)
 	case !m.Ready:
-		if at, over := due(m.UnreadySince, UnreadyInSoak); over {
+		if at, over := due(later(m.UnreadySince, m.FreeSince), UnreadyInSoak); over {
 			return at, true
 		}
 	}
@@ -282,6 +288,9 @@ func (w *simHub) failedSince(facts *Facts, m *Member, wave string, next *v1beta2
 		soaks = 0
 	}
 	at, over := due(state.Since.Time, soaks+deadlineOfModel+UnreadyInSoak)
+	if free, past := due(m.FreeSince, deadlineOfModel); !m.FreeSince.IsZero() && free.After(at) {
+		at, over = free, past
+	}
 	unsteady := !shift(facts.Jumps, m.ReadySince).Add(min(UnreadyInSoak, soaks)).Before(facts.Now.Add(1)) && !m.ReadySince.IsZero()
 	return at, over && (!m.Ready || !lost.IsZero() || unsteady)
 }
@@ -345,7 +354,7 @@ func (w *simHub) judgeConcurrency() {
 	}
 	for uid := range w.begun {
 		k, there := w.api.kymas[uid]
-		if there && k.running == status.To.Version && !k.everReady && w.now.Before(k.begunAt.Add(deadlineOfModel)) {
+		if there && k.running == status.To.Version && !k.everReady && !k.wasAside && w.now.Before(k.begunAt.Add(deadlineOfModel)) {
 			busy[Prefix(uid)] = true
 		}
 	}

@@ -112,10 +112,14 @@ func (s *stepper) describeRest() {
 		s.notef("first installations wait, since %s cannot be installed: %s", from.Version, shorten(s.facts.FromMissing, messageLimit))
 	}
 	if blocking := s.held.blocking; len(blocking) > 0 && s.channel.Phase == v1beta2.RolloutProgressing {
-		slices.Sort(blocking)
-		named := strings.Join(blocking[:min(len(blocking), maxBlocking)], ", ")
-		s.notef("%d have a place and cannot begin: %s", len(blocking), named)
+		s.notef("%d have a place and cannot begin: %s", len(blocking), firstNames(blocking))
 	}
+}
+
+// firstNames returns the first of some names, in their order.
+func firstNames(names []string) string {
+	slices.Sort(names)
+	return strings.Join(names[:min(len(names), maxBlocking)], ", ")
 }
 
 // mustWakeAll reports whether the answer for Kymas changed that the step does not name.

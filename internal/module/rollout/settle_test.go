@@ -12,7 +12,10 @@ import (
 func (w *simHub) settle() {
 	for _, uid := range w.uids(w.api.kymas) {
 		k := w.api.kymas[uid]
-		k.lostSince, k.closed = time.Time{}, false
+		k.lostSince, k.closed, k.aside = time.Time{}, false, false
+		if channels := w.api.rollout.Status.Channels; len(channels) > 0 && isStopped(channels[0].Phase) && w.IntN(2) == 0 {
+			k.lostSince = w.wall() // Who cannot go back keeps no other from it.
+		}
 		w.api.kymas[uid] = k
 	}
 	w.api.mark = string(w.api.rollout.UID)
@@ -29,7 +32,7 @@ func (w *simHub) settle() {
 		for _, uid := range w.uids(w.api.kymas) {
 			w.reconcile(w.replicas[w.owner], uid)
 			k := w.api.kymas[uid]
-			if k.running != "" && !k.ready && (!k.unsound || !w.failing[k.running]) {
+			if k.running != "" && !k.ready && !k.aside && (!k.unsound || !w.failing[k.running]) {
 				k.ready, k.everReady, k.readySince = true, true, w.wall()
 				w.api.kymas[uid] = k
 			}
@@ -59,5 +62,29 @@ func (w *simHub) settle() {
 	if !strings.Contains(channel.Message, cmp.Or(want, "never said")) {
 		w.fatalf("the run does not end: %+v", channel)
 	}
+	w.judgeRolledBack(channel)
 	w.counts["settled "+string(channel.Phase)]++
+}
+
+// judgeRolledBack: at the end, who has the target still is out, and goes back when that ends although no status names it.
+func (w *simHub) judgeRolledBack(channel *v1beta2.RolloutChannel) {
+	if channel.Phase != v1beta2.RolloutRolledBack || w.api.rollout.Spec.OnFailure != v1beta2.RolloutRollback || w.api.rollout.Spec.Paused {
+		return
+	}
+	for _, uid := range w.uids(w.api.kymas) {
+		k := w.api.kymas[uid]
+		if k.running != channel.To.Version || w.api.offered != channel.To.Version {
+			continue
+		}
+		if k.lostSince.IsZero() && !k.aside {
+			w.fatalf("%s can be reached and has the target after all have gone back: %+v", k.name, channel)
+		}
+		k.lostSince, k.aside = time.Time{}, false
+		w.api.kymas[uid] = k
+		w.reconcile(w.replicas[w.owner], uid)
+		if w.api.kymas[uid].running != channel.From.Version {
+			w.fatalf("%s does not go back when it returns: %+v", k.name, channel)
+		}
+		w.counts["back late"]++
+	}
 }

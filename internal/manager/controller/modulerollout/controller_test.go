@@ -19,6 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
 // published records what the metrics get.
@@ -341,7 +342,7 @@ func TestMembers_WindowsAreComputedOncePerGroup(t *testing.T) {
 	for _, member := range members["regular"] {
 		held[member.Held]++
 	}
-	if held[heldByWindow] != 1 || held[""] != 1 || !opens.Equal(noon.Add(time.Hour)) {
+	if held[rollout.HeldByWindow] != 1 || held[""] != 1 || !opens.Equal(noon.Add(time.Hour)) {
 		t.Errorf("held %v, the window opens at %v", held, opens)
 	}
 	members, opens = s.members(&inputs{now: noon.Add(time.Hour)}, known)
@@ -350,7 +351,7 @@ func TestMembers_WindowsAreComputedOncePerGroup(t *testing.T) {
 	}
 	s.Windows = nil
 	members, _ = s.members(&inputs{now: noon}, known)
-	if held := members["regular"][0].Held + members["regular"][1].Held; held != heldByRefusal {
+	if held := members["regular"][0].Held + members["regular"][1].Held; held != rollout.HeldByRefusal {
 		t.Errorf("without a policy: %q", held)
 	}
 }

@@ -192,9 +192,9 @@ func (w *windows) of(labels map[string]string) (held string, opens time.Time) {
 		switch open, opens, known := module.NextWindow(w.policy, labels, w.now); {
 		case open:
 		case known:
-			one = window{held: heldByWindow, opens: opens}
+			one = window{held: rollout.HeldByWindow, opens: opens}
 		default:
-			one = window{held: heldByRefusal}
+			one = window{held: rollout.HeldByRefusal}
 		}
 		w.known[group] = one
 	}

@@ -14,14 +14,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
-// What keeps a Kyma from beginning, as in rollout.Member.
-const (
-	heldByWindow    = "window"
-	heldByDeletion  = "deletion"
-	heldBySuspended = "suspended"
-	heldByRefusal   = "refused"
-)
-
 // target is what a channel offers.
 type target struct {
 	v1beta2.RolloutVersion
@@ -79,6 +71,7 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 	}
 	m.LostSince = sinceSeen(before, lostSince(c, m.At), now)
 	m.Held = c.held(m.Begun, t, refusal)
+	m.FreeSince = freeSince(m, before, now)
 	m.State, m.Reason, m.Message = c.report()
 	r.windowed = !m.Begun && m.Held == "" && c.needsWindow(t)
 	return r
@@ -224,15 +217,26 @@ func (c candidate) held(begun bool, t *target, refusal string) string {
 	switch {
 	case c.kyma.DeletionTimestamp != nil,
 		m != nil && (m.DeletionTimestamp != nil || m.Annotations[v1beta2.AnnotationIsUnmanaged] == v1beta2.EnabledValue):
-		return heldByDeletion
+		return rollout.HeldByDeletion
 	case module.KymaSuspended(c.kyma), m != nil && module.ManifestSuspended(m):
-		return heldBySuspended
+		return rollout.HeldBySuspension
 	case begun:
 		return ""
 	case refusal != "", m != nil && moduleversion.IsDowngrade(m.Spec.Version, t.Version):
-		return heldByRefusal
+		return rollout.HeldByRefusal
 	}
 	return ""
+}
+
+// freeSince returns when a suspension ended that was seen.
+func freeSince(m *rollout.Member, before *record, now time.Time) time.Time {
+	switch {
+	case before == nil || m.Held == rollout.HeldBySuspension:
+		return time.Time{}
+	case before.member.Held == rollout.HeldBySuspension:
+		return now
+	}
+	return before.member.FreeSince
 }
 
 // needsWindow reports whether the target replaces another version in a maintenance window only.

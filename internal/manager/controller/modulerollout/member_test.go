@@ -193,35 +193,45 @@ func TestNewRecord(t *testing.T) {
 		{
 			name:   "a Kyma that is being deleted is held",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.kyma.DeletionTimestamp = new(ago(1)) }),
-			want:   rollout.Member{Held: heldByDeletion},
+			want:   rollout.Member{Held: rollout.HeldByDeletion},
 		},
 		{
 			name:   "also where the Manifest goes",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.DeletionTimestamp = new(ago(1)) }),
-			want:   rollout.Member{Held: heldByDeletion},
+			want:   rollout.Member{Held: rollout.HeldByDeletion},
 		},
 		{
 			name:   "or leaves its objects",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.Annotations = map[string]string{v1beta2.AnnotationIsUnmanaged: "true"} }),
-			want:   rollout.Member{Held: heldByDeletion},
+			want:   rollout.Member{Held: rollout.HeldByDeletion},
 		},
 		{
 			name:   "a Kyma that is suspended is held, and one that has begun, too",
 			sample: sampleOf("1.1.0", processing, func(c *candidate) { c.kyma.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
-			want:   rollout.Member{Begun: true, At: ago(20).Time, Held: heldBySuspended},
+			want:   rollout.Member{Begun: true, At: ago(20).Time, Held: rollout.HeldBySuspension},
+		},
+		{
+			name: "one that is not suspended any more is free since that was seen", sample: sampleOf("1.1.0", processing, nil),
+			before: &record{member: rollout.Member{Begun: true, Held: rollout.HeldBySuspension}},
+			want:   rollout.Member{Begun: true, At: ago(20).Time, FreeSince: noon},
+		},
+		{
+			name: "and that stays", sample: sampleOf("1.1.0", processing, nil),
+			before: &record{member: rollout.Member{Begun: true, FreeSince: ago(3).Time}},
+			want:   rollout.Member{Begun: true, At: ago(20).Time, FreeSince: ago(3).Time},
 		},
 		{
 			name:   "a Manifest that is suspended is held",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.manifest.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} }),
-			want:   rollout.Member{Held: heldBySuspended},
+			want:   rollout.Member{Held: rollout.HeldBySuspension},
 		},
 		{
 			name: "one that cannot have the target is refused", sample: sampleOf("1.0.0", ready, nil), refusal: v1beta2.ReasonTemplateNotFound,
-			want: rollout.Member{Held: heldByRefusal},
+			want: rollout.Member{Held: rollout.HeldByRefusal},
 		},
 		{
 			name: "and so is one that has a higher version", sample: sampleOf("1.2.0", ready, nil),
-			want: rollout.Member{Held: heldByRefusal},
+			want: rollout.Member{Held: rollout.HeldByRefusal},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
