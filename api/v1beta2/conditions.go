@@ -323,6 +323,8 @@ const (
 	ReasonSpecInvalid = "SpecInvalid"
 	// ReasonProgressDeadlineExceeded: a Kyma was not ready within progressDeadline.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonNotBegun: a Kyma was admitted for progressDeadline and its upgrade did not begin.
+	ReasonNotBegun = "NotBegun"
 	// ReasonRuntimeLost: the runtime of a Kyma stopped answering after its upgrade began.
 	ReasonRuntimeLost = "RuntimeLost"
 	// ReasonUnreadyInSoak: a Kyma that was ready with the target has not been ready for five minutes.

@@ -249,6 +249,11 @@ type RolloutChannel struct {
 	// +optional
 	Underway []string `json:"underway,omitempty"`
 
+	// LastAdmission is when a Kyma was last named in underway, or the wave was opened. After a restart the manager takes it as the time from
+	// which a Kyma that has a place, and has not begun, had it.
+	// +optional
+	LastAdmission metav1.Time `json:"lastAdmission,omitzero"`
+
 	// Back are the Kymas that may go back now, by the beginning of their UID, while the phase is RollingBack.
 	// +kubebuilder:validation:MaxItems=500
 	// +listType=set

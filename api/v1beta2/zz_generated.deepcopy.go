@@ -985,6 +985,7 @@ func (in *RolloutChannel) DeepCopyInto(out *RolloutChannel) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	in.LastAdmission.DeepCopyInto(&out.LastAdmission)
 	if in.Back != nil {
 		in, out := &in.Back, &out.Back
 		*out = make([]string, len(*in))

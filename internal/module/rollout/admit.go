@@ -31,6 +31,9 @@ func (s *stepper) admit() {
 	}
 	limit := s.plan.waves[s.current].limit
 	s.channel.Open = limit == 0
+	if s.channel.Open && (!s.before.Open || s.before.Wave != s.channel.Wave) || s.before.Phase != v1beta2.RolloutProgressing {
+		s.channel.LastAdmission = floor(s.now)
+	}
 	free := MaxUnderway - len(s.channel.Underway)
 	if !s.channel.Open {
 		free = min(free, limit-len(s.channel.Underway)-s.held.running)
@@ -40,6 +43,7 @@ func (s *stepper) admit() {
 		m := &s.facts.Members[i]
 		s.channel.Underway = append(s.channel.Underway, Prefix(m.UID))
 		s.step.Admitted = append(s.step.Admitted, m.Name)
+		s.channel.LastAdmission, s.judged[i].named = floor(s.now), true
 	}
 }
 

@@ -125,6 +125,9 @@ func (s *fixture) step() {
 		before = *s.channel()
 	}
 	s.facts.Offered = s.offered
+	if !Same(before.To, s.offered) {
+		s.facts.Awaited = nil
+	}
 	kept := before.DeepCopy()
 	s.last = Next(plan, before, s.facts)
 	mustEqual(s.T, "Next changed its argument", *kept, before)
@@ -133,7 +136,7 @@ func (s *fixture) step() {
 	s.rollout.Status.Channels = []v1beta2.RolloutChannel{s.last.Channel}
 	s.rollout.Status.ObservedGeneration = s.rollout.Generation
 	SetConditions(&s.rollout, "", metav1.NewTime(s.facts.Now))
-	s.facts.Gone = nil
+	s.facts.Gone, s.facts.Awaited = nil, s.last.Awaited
 	if wake := s.last.Wake; !wake.IsZero() && !wake.After(s.facts.Now) {
 		s.Errorf("wakes in the past: %v", wake)
 	}

@@ -36,6 +36,7 @@ type simKyma struct {
 	aside        bool // suspended
 	freeSince    time.Time
 	wasAside     bool // since it began
+	blocked      bool // cannot begin, and nothing that an owner knows keeps it
 	unsound      bool // never ready with versions that fail
 }
 
@@ -58,7 +59,8 @@ type replica struct {
 	clock    Clock
 	booted   time.Time
 	pending  *v1beta2.RolloutChannel // computed and not written yet
-	base     int                     // revision that pending was computed from
+	awaited  map[string]Wait
+	base     int // revision that pending was computed from
 }
 
 // simHub is a hub with three replicas.
@@ -76,6 +78,7 @@ type simHub struct {
 	minor    int             // of the newest version
 	made     int             // Kymas
 	limit    int32           // of all waves; 0: they differ
+	late     map[string]bool // UIDs that did not begin in time, and may do so by a stale cache
 	begun    map[string]bool // UIDs that began the present target by the list
 	log      []string
 	counts   map[string]int
@@ -87,7 +90,7 @@ var rings = []string{"canary", "early", "none"}
 
 func newSimHub(t *testing.T, seed uint64) *simHub {
 	w := &simHub{T: t, Rand: rand.New(rand.NewPCG(seed, 25)), seed: seed, now: noon, failing: map[string]bool{}, minor: 2,
-		begun: map[string]bool{}, counts: map[string]int{}}
+		begun: map[string]bool{}, late: map[string]bool{}, counts: map[string]int{}}
 	w.api = stored{offered: "1.2.0", kymas: map[string]simKyma{}}
 	w.api.rollout.Spec = w.plan()
 	for range 3 + w.IntN(12) {
@@ -229,6 +232,9 @@ func (w *simHub) compute(r *replica) {
 	}
 	facts := Facts{Offered: v1beta2.RolloutVersion{Version: offered}, Armed: r.mark == string(r.rollout.UID), Now: w.wall(),
 		Jumps: r.clock.Read(w.wall(), w.now.Sub(r.booted), plan.Horizon())}
+	if offered == before.To.Version {
+		facts.Awaited = r.awaited
+	}
 	for _, uid := range w.uids(r.kymas) {
 		facts.Members = append(facts.Members, memberOf(r.kymas[uid], offered))
 	}
@@ -243,7 +249,13 @@ func (w *simHub) compute(r *replica) {
 		step = Next(plan, before, facts)
 	}
 	w.judge(plan, &before, &facts, &step)
-	r.pending, r.base = &step.Channel, r.revision
+	for uid := range step.Awaited {
+		if slices.Contains(before.Underway, Prefix(uid)) && !slices.Contains(step.Channel.Underway, Prefix(uid)) {
+			w.late[uid] = true
+			w.counts["not begun"]++
+		}
+	}
+	r.pending, r.base, r.awaited = &step.Channel, r.revision, step.Awaited
 }
 
 // write lets a replica write what it computed, bound to the revision that it read.
@@ -285,7 +297,8 @@ func (w *simHub) reconcile(r *replica, uid string) {
 	case answer.Back && k.running == r.offered:
 		k.had, k.running, k.backSince, k.ready, k.everReady = k.running, answer.From, w.wall(), false, false
 		k.began, k.begunAt = w.wall(), w.now
-	case answer.Allowed && k.running != r.offered && !moduleversion.IsLower(r.offered, k.running) && k.avoid != r.offered && !k.closed:
+	case answer.Allowed && k.running != r.offered && !moduleversion.IsLower(r.offered, k.running) && k.avoid != r.offered && !k.closed &&
+		!k.blocked:
 		w.judgeBegin(r, &k, set)
 		w.begin(&k, r.offered)
 	case !answer.Allowed && answer.From != "" && (k.running == "" || moduleversion.IsLower(k.running, answer.From)):

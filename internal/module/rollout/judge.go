@@ -29,6 +29,7 @@ type judgement struct {
 	holds   bool // the wave does not soak without it
 	delays  bool // the wave does not pass with it
 	blocked bool // it has a place and cannot begin
+	overdue bool // it has not begun in time
 }
 
 // judgeAll judges every member by the current wave.
@@ -82,8 +83,10 @@ func (s *stepper) judge(m *Member, v *judgement) {
 		// One that went back and may begin again keeps its place: a cache cannot tell whether it has.
 		v.ended = m.Back && m.Held != "" && s.wentBack(m)
 		if m.Held != "" || !m.LostSince.IsZero() {
-			v.kind, v.blocked = skipped, v.named && !v.ended
+			v.kind = skipped
 		}
+		s.judgeAwaited(m, v)
+		v.blocked = v.kind == skipped && v.named && !v.ended
 		v.holds = v.kind == waiting && !s.isNewcomer(m, v)
 	}
 }

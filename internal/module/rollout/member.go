@@ -69,6 +69,8 @@ type Facts struct {
 	// channel any more. One that is only missing among Members keeps its place: the cache of a new owner may be older than that of the last
 	// one.
 	Gone []string
+	// Awaited is Step.Awaited of the step before; nil in the first one of a process.
+	Awaited map[string]Wait
 	// Armed is true once the release is marked: nothing is admitted before.
 	Armed bool
 	// FromMissing says why the version before cannot be installed, empty when it can.
@@ -76,6 +78,13 @@ type Facts struct {
 	// Now is the time, and Jumps are those of its clock.
 	Now   time.Time
 	Jumps []Jump
+}
+
+// Wait is that of the owner for an admitted Kyma to begin.
+type Wait struct {
+	// Since is when the owner saw first that the Kyma may begin; or, where it is Blocked, that it cannot.
+	Since   time.Time
+	Blocked bool
 }
 
 // Step is what follows from the facts.
@@ -89,6 +98,8 @@ type Step struct {
 	// Missing are Kymas of underway and back, by the beginning of their UID, that are not among the members: the API server must be asked for
 	// them, past the cache, and those that do not follow the channel any more are Facts.Gone of the next step.
 	Missing []string
+	// Awaited are the Kymas, by UID, that were admitted and have not begun. It is never nil. The owner keeps it in memory for the next step.
+	Awaited map[string]Wait
 	// Wake is when to look again without an event; zero: never.
 	Wake time.Time
 }

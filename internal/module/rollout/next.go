@@ -17,7 +17,10 @@ import (
 // wave for ever nor passes unnoticed. After a resume the soak begins anew.
 func Next(plan *Plan, before v1beta2.RolloutChannel, facts Facts) Step {
 	if facts.Offered.Version == "" {
-		return Step{Channel: before}
+		return Step{Channel: before, Awaited: map[string]Wait{}}
+	}
+	if !Same(before.To, facts.Offered) {
+		facts.Awaited = nil // It was for another target.
 	}
 	s := newStepper(plan, &before, &facts)
 	s.decide()
@@ -35,6 +38,7 @@ func Next(plan *Plan, before v1beta2.RolloutChannel, facts Facts) Step {
 	default:
 		s.channel.Open = false
 	}
+	s.await()
 	s.report()
 	return s.step
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
@@ -55,7 +57,7 @@ func (s *stepper) report() {
 	s.describeEnd()
 	s.describeRest()
 	if isFinal(s.channel.Phase) {
-		s.channel.Underway, s.notes = nil, nil // No decision is waited for.
+		s.channel.Underway, s.channel.LastAdmission, s.notes = nil, metav1.Time{}, nil // No decision is waited for.
 	}
 	s.channel.Message = strings.Join(append([]string{s.message}, s.notes...), "; ")
 	if s.channel.Message == "" {

@@ -45,7 +45,7 @@ func (r *Reconciler) step(ctx context.Context, w *inputs, known *count) (wake ti
 		members, opens := r.members(w, known)
 		wake = opens
 		for _, name := range sortedKeys(w.targets) {
-			next, err := r.next(ctx, w, name, members[name])
+			next, err := r.next(ctx, w, name, members[name], known)
 			if err != nil {
 				return wake, err
 			}
@@ -59,9 +59,10 @@ func (r *Reconciler) step(ctx context.Context, w *inputs, known *count) (wake ti
 
 // next puts the next step of a channel into the status, and returns when to look again.
 func (r *Reconciler) next(
-	ctx context.Context, w *inputs, name string, members []rollout.Member,
+	ctx context.Context, w *inputs, name string, members []rollout.Member, known *count,
 ) (wake time.Time, err error) {
-	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now, Jumps: w.jumps}
+	facts := rollout.Facts{Offered: w.targets[name].RolloutVersion, Members: members, Armed: w.armed, Now: w.now, Jumps: w.jumps,
+		Awaited: known.awaited[name]}
 	if facts.FromMissing, err = r.missing(ctx, w, name); err != nil {
 		return time.Time{}, err
 	}
@@ -78,7 +79,7 @@ func (r *Reconciler) next(
 		}
 		step = rollout.Next(w.plan, *channel, facts)
 	}
-	*channel = step.Channel
+	*channel, known.awaited[name] = step.Channel, step.Awaited
 	return step.Wake, nil
 }
 

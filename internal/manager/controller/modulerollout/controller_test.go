@@ -297,6 +297,29 @@ func TestReconcile_AnotherReplicaDoesTheWork(t *testing.T) {
 	}
 }
 
+func TestReconcile_OneThatIsAdmittedAndDoesNotBeginFails(t *testing.T) {
+	kyma := newKyma("k", "1.0.0")
+	kyma[1].(*v1beta2.Manifest).Status.State = v1beta2.StateReady
+	s := newStage(t, append(kyma, newPlan(), newRelease("1.0.0"), newTemplate("1.0.0"), newTemplate("1.1.0"))...)
+	now := noon
+	s.Clock = func() (time.Time, time.Duration) { return now, now.Sub(noon) }
+	s.run()
+	release := newRelease("1.1.0")
+	release.Annotations = map[string]string{v1beta2.AnnotationRollout: s.mark()}
+	if err := s.hub.Patch(t.Context(), release, client.Merge); err != nil {
+		t.Fatal(err)
+	}
+	if result := s.run(); result.RequeueAfter != 5*time.Minute {
+		t.Errorf("the next look is after %v", result.RequeueAfter)
+	}
+	now = noon.Add(30 * time.Minute)
+	s.run()
+	channel := s.plan().Status.Channels[0]
+	if channel.Phase != v1beta2.RolloutHalted || len(channel.Worst) != 1 || channel.Worst[0].Reason != v1beta2.ReasonNotBegun {
+		t.Errorf("got %+v", channel)
+	}
+}
+
 func TestReconcile_SortsErrors(t *testing.T) {
 	s := newStage(t, newPlan(), newRelease("1.0.0"))
 	failure := errors.New("broken")

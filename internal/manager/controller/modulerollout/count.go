@@ -30,6 +30,8 @@ type count struct {
 	// basis is what the records were made by, beside their Kymas; records are by the name of their Kyma. Only a pass uses them.
 	basis   string
 	records map[string]*record
+	// awaited are the Kymas that were admitted and have not begun, by channel. It is what no status has: the next owner begins without it.
+	awaited map[string]map[string]rollout.Wait
 	// clock compares two clocks, and horizon is the longest span that is measured.
 	clock   rollout.Clock
 	horizon time.Duration
@@ -111,7 +113,8 @@ func (c *counts) of(key types.NamespacedName) *count {
 		c.known = map[types.NamespacedName]*count{}
 	}
 	if c.known[key] == nil {
-		c.known[key] = &count{began: -leastPause, touched: map[string]struct{}{}, names: map[string]struct{}{}, records: map[string]*record{}}
+		c.known[key] = &count{began: -leastPause, touched: map[string]struct{}{}, names: map[string]struct{}{}, records: map[string]*record{},
+			awaited: map[string]map[string]rollout.Wait{}}
 	}
 	return c.known[key]
 }

@@ -73,6 +73,9 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 	m.Held = c.held(m.Begun, t, refusal)
 	m.FreeSince = freeSince(m, before, now)
 	m.State, m.Reason, m.Message = c.report()
+	if !m.Begun {
+		m.Message = c.obstacle()
+	}
 	r.windowed = !m.Begun && m.Held == "" && c.needsWindow(t)
 	return r
 }
@@ -260,4 +263,15 @@ func (c candidate) report() (state v1beta2.State, reason, message string) {
 		}
 	}
 	return state, reason, message
+}
+
+// obstacle returns why a Kyma does not begin, as far as it says so: of the module, or of all of its modules.
+func (c candidate) obstacle() string {
+	if c.entry != nil && c.entry.Message != "" {
+		return c.entry.Message
+	}
+	if ready := conditions.Find(c.kyma.Status.Conditions, v1beta2.ConditionReady); ready != nil && ready.Status != metav1.ConditionTrue {
+		return ready.Message
+	}
+	return ""
 }

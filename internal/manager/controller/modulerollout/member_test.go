@@ -289,3 +289,25 @@ func TestNewRecord_OnlyAnUpgradeWithDowntimeNeedsAWindow(t *testing.T) {
 		}
 	}
 }
+
+func TestNewRecord_SaysWhyAKymaDoesNotBegin(t *testing.T) {
+	to := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0"}}
+	for _, test := range []struct {
+		name   string
+		change func(*candidate)
+		want   string
+	}{
+		{"its module, when that is refused", func(c *candidate) { c.entry.Message = "the signature does not match" }, "the signature does not match"},
+		{"the Kyma, when all of it is", func(c *candidate) {
+			c.kyma.Status.Conditions = conditionReady("RuntimeForbidden", ago(1))
+			c.kyma.Status.Conditions[0].Message = "the runtime refuses"
+		}, "the runtime refuses"},
+		{"a Manifest that is ready with the version before does not", func(c *candidate) {
+			c.manifest.Status.Conditions[0].Message = "all is well"
+		}, ""},
+	} {
+		if got := newRecord(sampleOf("1.0.0", v1beta2.StateReady, test.change), "", &to, nil, "", noon).member.Message; got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
