@@ -221,7 +221,7 @@ func TestCatalog_ReadsTheRolloutsOfMarkedReleases(t *testing.T) {
 		read     int      // rollouts
 	}{
 		"a marked release":                   {[]client.Object{markedRelease(), newRollout(unchanged)}, true, []string{"eventing-1.0.0", "eventing-2.0.0"}, 1},
-		"a release without the mark":         {[]client.Object{plain, newRollout(unchanged)}, true, []string{"eventing-2.0.0"}, 0},
+		"a release without the mark":         {[]client.Object{plain, newRollout(unchanged)}, true, []string{"eventing-1.0.0", "eventing-2.0.0"}, 1},
 		"a marked release without a rollout": {[]client.Object{markedRelease()}, true, []string{"eventing-2.0.0"}, 0},
 		"a hub without the kind":             {[]client.Object{markedRelease(), newRollout(unchanged)}, false, []string{"eventing-2.0.0"}, 0},
 		"a rollout without a version before": {[]client.Object{markedRelease(), newRollout(func(_ *v1beta2.ModuleRollout, c *v1beta2.RolloutChannel) {

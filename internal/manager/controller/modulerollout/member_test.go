@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
@@ -250,22 +249,11 @@ func TestNewRecord(t *testing.T) {
 	}
 }
 
-func TestNewRecord_ADigestTellsOneTargetFromAnother(t *testing.T) {
+func TestNewRecord_ContentPublishedAgainIsTheSameTarget(t *testing.T) {
 	c := sampleOf("1.1.0", v1beta2.StateReady, nil)
-	digest := revision.Digest(&c.manifest.Spec)
-	c.manifest.Status.Revisions[0].Digest = digest
-	same := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0", Digest: digest}}
-	if got := newRecord(c, "", &same, nil, "", noon).member; !got.Begun || got.At != ago(20).Time {
-		t.Errorf("a Manifest with the target's content has not begun: %+v", got)
-	}
 	other := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0", Digest: "sha256:11"}}
-	if got := newRecord(c, "", &other, nil, "", noon).member; got.Begun {
-		t.Errorf("a version that was published again has begun: %+v", got)
-	}
-	c.manifest.Spec.TargetNamespace = "elsewhere" // by a user
-	c.manifest.Status.Revisions[0].Digest = revision.Digest(&c.manifest.Spec)
-	if got := newRecord(c, "", &same, nil, "", noon).member; !got.Begun || got.At != ago(20).Time {
-		t.Errorf("what a user sets makes another target: %+v", got)
+	if got := newRecord(c, "", &other, nil, "", noon).member; !got.Begun || got.At != ago(20).Time {
+		t.Errorf("a Manifest with other content of the version has not begun: %+v", got)
 	}
 }
 
