@@ -53,6 +53,11 @@ var kymaFields = map[string]string{
 	"modules.customResourcePolicy":    "says whether the signed default custom resource is created",
 	"modules.managed":                 "lets go of what is installed",
 	"modules.allowCRDChanges":         "is spec.allowCRDChanges of the Manifest, which is held to the signed template",
+	"modules.onFailedUpgrade":         "has a version installed again that was installed before, and is verified again",
+	"modules.progressDeadline":        "says when that happens",
+	"modules.avoid":                   "has a version installed again that was installed before, and is verified again",
+	"modules.backTo":                  "chooses among the versions that were installed before, which are verified again",
+	"modules.retry":                   "has the offered version tried once more, which is verified",
 	"readiness":                       "says what counts as ready, and writes nothing",
 }
 

@@ -185,6 +185,7 @@ var templateRows = map[string]fieldRow[*sealed]{
 		}
 	}),
 	"requiresDowntime": harmless[*sealed]("says when the signed content is installed"),
+	"rollbackTo":       harmless[*sealed]("lets a version be installed again that was installed before, and is verified again"),
 	"readiness":        harmless[*sealed]("says what counts as ready, and writes nothing"),
 	"allowCRDChanges": attacks("spec.allowCRDChanges: "+notCovered, func(s *sealed) {
 		s.template.Spec.AllowCRDChanges = []v1beta2.CRDRule{"ScopeChanged", "FieldRemoved"}

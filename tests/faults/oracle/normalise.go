@@ -30,6 +30,9 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	object = object.DeepCopy()
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	status, _ := object.Object["status"].(map[string]any)
+	if object.GetKind() == "Manifest" && status["revisions"] != nil { // while it can still be read as a Manifest
+		status["revisions"] = newestRevision(object)
+	}
 	if observed, found := status["observedGeneration"]; found {
 		if status["observedGeneration"] = "outdated"; observed == metadata["generation"] {
 			status["observedGeneration"] = "current"
@@ -53,9 +56,6 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	}
 	if strings.HasPrefix(object.GetAPIVersion(), "testkit.kyma-project.io/") { // its labels are those of the version that created it
 		delete(metadata, "labels")
-	}
-	if object.GetKind() == "Manifest" && status["revisions"] != nil {
-		status["revisions"] = newestRevision(object)
 	}
 	if object.GetKind() == "Kyma" { // the last operation may differ
 		delete(status, "lastOperation")
