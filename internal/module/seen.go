@@ -53,8 +53,8 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 }
 
 // AddOwn adds to a spec in force what the runtime's entries say where each side speaks for itself and the hub's says nothing: what becomes
-// of an upgrade that fails. The runtime's progressDeadline may only be longer: a short one would turn back every upgrade. What a person decided about one version (avoid, retry) counts on the hub only, since it must also be known
-// while the runtime cannot be read.
+// of an upgrade that fails. The runtime's progressDeadline may only be longer: a short one would turn back every upgrade. What a person
+// decided about one version (avoid, retry) counts on the hub only, since it must also be known while the runtime cannot be read.
 func AddOwn(effective, runtime *v1beta2.KymaSpec) {
 	own := map[string]*v1beta2.Module{}
 	for i := range runtime.Modules {

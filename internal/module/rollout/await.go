@@ -7,8 +7,8 @@ import (
 )
 
 // judgeAwaited looks at the deadline of a Kyma that was admitted and has not begun. The component may be broken, or the registry; or its
-// runtime refuses all of the Kyma. It fails, for the wave must not wait for ever and not pass unnoticed; where what keeps it is known, it is
-// only skipped. Either way it gives its place back.
+// runtime refuses all of the Kyma. It fails, for the wave must not wait for ever and not pass unnoticed; where what keeps it is known, it
+// is only skipped. Either way it gives its place back.
 func (s *stepper) judgeAwaited(m *Member, v *judgement) {
 	wait, known := s.facts.Awaited[m.UID]
 	if !known || wait.Blocked != (v.kind == skipped) {

@@ -35,9 +35,6 @@ func TestModel(t *testing.T) {
 			t.Errorf("no run came to %q: %v", what, counts)
 		}
 	}
-	if !testing.Short() && counts["back late"] == 0 {
-		t.Errorf("no Kyma went back after all others: %v", counts)
-	}
 	t.Log(counts)
 }
 
