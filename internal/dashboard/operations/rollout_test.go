@@ -170,7 +170,7 @@ func TestRollout_DecisionsOfUsers(t *testing.T) {
 	admin, decider := b.admin(), b.user("decides-"+b.namespace)
 	b.may(decider, rule(v1beta2.GroupVersion.Group, "modulerollouts", "get patch"))
 
-	b.refused(b.user("nobody-"+b.namespace), *about(RolloutResume, here), WhyForbidden, "lacks the permission")
+	b.refused(b.user("without-rights-"+b.namespace), *about(RolloutResume, here), WhyForbidden, "lacks the permission")
 	b.refused(decider, *about(RolloutAbort, here), WhyForbidden, "lacks the permission")
 	preview := b.previews(decider, *about(RolloutResume, here))
 	if len(preview.Diff) != 1 || len(preview.Warnings) != 1 || preview.Why == "" || decision().Spec.Decision != nil {

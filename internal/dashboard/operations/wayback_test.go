@@ -74,7 +74,7 @@ func TestBackAndRetry(t *testing.T) {
 	b.refused(admin, Request{Kind: Retry, Kyma: kyma, Module: b.beacon}, WhyNotFound, "has no module")
 	none := b.kyma("young", v1beta2.Module{Name: b.notes})
 	b.refused(admin, Request{Kind: Back, Kyma: none, Module: b.notes, Target: now, Version: "1.0.0"}, WhyRefused, "no history")
-	b.refused(b.user("nobody-"+b.namespace), back, WhyForbidden, "lacks the permission")
+	b.refused(b.user("without-rights-"+b.namespace), back, WhyForbidden, "lacks the permission")
 
 	back.Confirmation = b.notes
 	op, err := b.engine.Start(t.Context(), admin, back)

@@ -52,7 +52,7 @@ func Ask(rollout *v1beta2.ModuleRollout, mark, channel, offered string, a Applic
 		return Answer{Allowed: runs, Detail: "until its ModuleRollout can be read"}
 	case string(rollout.UID) != mark:
 		return Answer{Allowed: runs, Detail: "until its ModuleRollout, which was made anew, has marked the release"}
-	case !governs(rollout, channel):
+	case !Governs(rollout, channel):
 		return Answer{Allowed: true}
 	}
 	status := findChannel(rollout, channel)
@@ -77,8 +77,8 @@ func isInForce(rollout *v1beta2.ModuleRollout, channel string) bool {
 	return rollout != nil && rollout.DeletionTimestamp == nil && findChannel(rollout, channel) != nil
 }
 
-// governs reports whether a rollout decides about a channel: its plan is for it, or was when a version of it began that is not decided yet.
-func governs(rollout *v1beta2.ModuleRollout, channel string) bool {
+// Governs reports whether a rollout decides about a channel: its plan is for it, or was when a version of it began that is not decided yet.
+func Governs(rollout *v1beta2.ModuleRollout, channel string) bool {
 	known := findChannel(rollout, channel)
 	return covers(rollout.Spec.Channels, channel) || known != nil && !Settled(known)
 }

@@ -40,7 +40,7 @@ func (r *Reconciler) advance(ctx context.Context, w *inputs, known *count) (time
 func (r *Reconciler) step(ctx context.Context, w *inputs, known *count) (wake time.Time, err error) {
 	status := &w.rollout.Status
 	status.ObservedGeneration = w.rollout.Generation
-	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !governs(w.rollout, c.Name) })
+	status.Channels = slices.DeleteFunc(status.Channels, func(c v1beta2.RolloutChannel) bool { return !rollout.Governs(w.rollout, c.Name) })
 	if w.plan != nil {
 		members, opens := r.members(w, known)
 		wake = opens

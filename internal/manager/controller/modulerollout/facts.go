@@ -3,7 +3,6 @@ package modulerollout
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,22 +64,11 @@ func offers(plan *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta) map
 	}
 	offered := map[string]string{}
 	for _, entry := range release.Spec.Channels {
-		if entry.Version != "" && governs(plan, entry.Channel) {
+		if entry.Version != "" && rollout.Governs(plan, entry.Channel) {
 			offered[entry.Channel] = entry.Version
 		}
 	}
 	return offered
-}
-
-// inScope reports whether a rollout is for a channel.
-func inScope(plan *v1beta2.ModuleRollout, channel string) bool {
-	return len(plan.Spec.Channels) == 0 || slices.Contains(plan.Spec.Channels, channel)
-}
-
-// governs reports whether a rollout decides about a channel: it is in scope, or was when a version of it began that is not decided yet.
-func governs(plan *v1beta2.ModuleRollout, channel string) bool {
-	known := channelOf(&plan.Status, channel)
-	return inScope(plan, channel) || known != nil && !rollout.Settled(known)
 }
 
 // channelOf returns the status of a channel, nil when there is none.
