@@ -156,6 +156,16 @@ const (
 	ReasonSignatureRevoked = "SignatureRevoked"
 	// ReasonWaitingForRollout: the version waits until a ModuleRollout lets this Kyma have it.
 	ReasonWaitingForRollout = "WaitingForRollout"
+	// ReasonApprovalRequired: the version waits for consent.
+	ReasonApprovalRequired = "ApprovalRequired"
+	// ReasonRequirementMissing: the version needs something that the Kyma or its cluster does not have.
+	ReasonRequirementMissing = "RequirementMissing"
+	// ReasonRequirementCycle: modules require each other in a circle.
+	ReasonRequirementCycle = "RequirementCycle"
+	// ReasonWouldBreak: the version is not one that another module of the Kyma works with.
+	ReasonWouldBreak = "WouldBreak"
+	// ReasonStillRequired: the module is not removed, since other modules of the Kyma need it.
+	ReasonStillRequired = "StillRequired"
 	// ReasonRolloutAborted: the module has a version that its channel no longer offers, since the rollout of it was aborted.
 	ReasonRolloutAborted = "RolloutAborted"
 	// ReasonRolledBack: the version that the channel offers failed here or was gone back from; the version before is installed.

@@ -133,6 +133,17 @@ type Module struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Retry int64 `json:"retry,omitempty"`
+
+	// UpgradeStrategy says how the module follows its channel: Automatic, which is the default, or Manual: a version that the channel offers
+	// waits until approved names it. Hub and runtime each speak for themselves: what one of them holds, the other cannot release.
+	// +optional
+	UpgradeStrategy UpgradeStrategy `json:"upgradeStrategy,omitempty"`
+
+	// Approved is the version that a person agreed to: "<version>@<digest>", as status.modules[].pending names it.
+	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z.+-]+@sha256:[0-9a-f]{64})?$`
+	// +kubebuilder:validation:MaxLength=160
+	// +optional
+	Approved string `json:"approved,omitempty"`
 }
 
 // FailedUpgradeAction says what happens when an upgrade fails.
@@ -268,6 +279,10 @@ type ModuleStatus struct {
 	// Avoid is the version that the module went back from by itself, "<version>@<digest>": it is not tried again.
 	// +optional
 	Avoid string `json:"avoid,omitempty"`
+
+	// Pending is the version that waits for consent, and what it asks for.
+	// +optional
+	Pending *PendingVersion `json:"pending,omitempty"`
 
 	// Message says why the module is not ready and what a user can do.
 	// +optional

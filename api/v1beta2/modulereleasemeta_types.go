@@ -77,6 +77,12 @@ type ChannelVersion struct {
 	// +kubebuilder:validation:Pattern=`^((0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z-][0-9a-zA-Z-]*)?)?$`
 	// +kubebuilder:validation:MaxLength=32
 	Version string `json:"version"`
+
+	// ForceAfter is how long this version waits for consent that only a module's upgradeStrategy asks for; without it, for ever. Consent that
+	// the approval policy asks for, rollouts and maintenance windows are not shortened by it.
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m')",message="forceAfter must be at least 1m"
+	// +optional
+	ForceAfter *metav1.Duration `json:"forceAfter,omitempty"`
 }
 
 // Mandatory is the version of a mandatory module.

@@ -97,6 +97,12 @@ type ModuleTemplateSpec struct {
 	// +optional
 	RollbackTo string `json:"rollbackTo,omitempty"`
 
+	// Requires lists what this version needs before it is installed. A component version can list more (label requires of the component).
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	// +optional
+	Requires []Requirement `json:"requires,omitempty"`
+
 	// Readiness says what must be ready before the module counts as ready.
 	// +kubebuilder:default=Workloads
 	// +optional

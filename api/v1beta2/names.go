@@ -73,6 +73,9 @@ const (
 	// ReasonProgressDeadlineExceeded when the module went back by itself, ReasonRequested when a person asked, ReasonRollout when a
 	// ModuleRollout did. Absent means ReasonRequested.
 	AnnotationRollback = OperatorPrefix + "rollback"
+	// AnnotationRequires on a ModuleTemplate, and as a label of a component version, is a JSON list of Requirements: the same as
+	// spec.requires, which clients of another lifecycle manager drop.
+	AnnotationRequires = OperatorPrefix + "requires"
 	// AnnotationRollbackMessage on a Manifest says what was wrong with the version that it went back from by itself.
 	AnnotationRollbackMessage = OperatorPrefix + "rollback-message"
 	// AnnotationDisclaimer warns users who look at a module's object.

@@ -35,6 +35,9 @@ import (
 //     12a. The version is avoided, see goBack: the installed one stays, or the last one that succeeded is installed again.
 //  13. The version is lower than the installed one: refused; if the rollout of the installed one was aborted, that one is kept.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
+//     14a. The version needs a module, a definition or a Kubernetes that is not there: Waiting; the modules require each other in a circle, or
+//     another module does not work with the version: refused.
+//     14b. The version needs consent, by the module's upgradeStrategy or the approval policy, and does not have it: Waiting.
 //  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one opens; no policy defines
 //     one: refused.
 //  16. Another Manifest has the name: Waiting while it is being deleted, else refused.
@@ -43,6 +46,8 @@ import (
 //
 // A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 6a, 7, 8, 12 to 14, 16, 16a
 // and 17 decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
+//
+// A module that the spec does not name is kept while another one needs it, and removed after those that are removed with it and need it.
 //
 // Rule 12a lets a mandatory module go back only when its rollout says so.
 //
@@ -187,10 +192,12 @@ func (r *resolver) enabled(v *Verdict, found target, refused *refusal) {
 		return
 	}
 	component := r.content(found.key(), v.Manifest)
-	if !r.unread(v, found.key(), component) && !r.untimely(v, found, have) {
-		v.Kind = Run
-		v.install(found, component)
+	if r.unread(v, found.key(), component) || r.unmet(v, found, component) || r.unapproved(v, found, component) ||
+		r.untimely(v, found, have) {
+		return
 	}
+	v.Kind = Run
+	v.install(found, component)
 }
 
 // unread implements rule 14: it waits for a component that is being read, refuses one that cannot be read, and reports whether it did

@@ -73,6 +73,11 @@ const (
 	ruleRollbackUnsafe
 	ruleRolloutWaits
 	ruleRolloutAborted
+	ruleApprovalRequired
+	ruleRequirementMissing
+	ruleRequirementCycle
+	ruleWouldBreak
+	ruleStillRequired
 )
 
 var (
@@ -243,6 +248,22 @@ var rules = [...]Rule{
 		Message: `version {installed} stays installed: its rollout was aborted, and the channel now offers version {version}`,
 		Remedy: "None needed: the module follows its channel again with the next higher version. " +
 			"`kyma rollback` goes back to the version before."},
+	ruleApprovalRequired: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonApprovalRequired,
+		Message: `version {version} waits for consent{detail}`,
+		Remedy: "Look at what it asks for with `kyma permissions {module}`, and agree with `kyma approve {module}`. Where the message names " +
+			"the hub, only its operator can."},
+	ruleRequirementMissing: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonRequirementMissing,
+		Message: `version {version} needs {detail}`,
+		Remedy:  "Add what is missing; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
+	ruleRequirementCycle: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonRequirementCycle,
+		Message: `version {version} cannot be installed: the modules {detail} require each other`,
+		Remedy:  "Offer a version of one of them that does not require the next one."},
+	ruleWouldBreak: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonWouldBreak,
+		Message: `version {version} is not installed: {detail}`,
+		Remedy:  "Upgrade or remove the modules that the message names first, or offer a version that they work with."},
+	ruleStillRequired: {Kinds: []Kind{Keep}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonStillRequired,
+		Message: `the module is not removed: {detail}`,
+		Remedy:  "Remove the modules that the message names first, or together with it (`kyma delete --cascade`)."},
 }
 
 // Rules returns the table verdict -> state, reason, message, remedy.

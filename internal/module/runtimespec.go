@@ -92,6 +92,9 @@ func checkEntry(where string, entry *v1beta2.Module) error {
 	if err := checkWayBack(where, entry); err != nil {
 		return err
 	}
+	if err := checkConsent(where, entry); err != nil {
+		return err
+	}
 	return checkRules(where+".allowCRDChanges", entry.AllowCRDChanges)
 }
 
@@ -118,6 +121,20 @@ func checkWayBack(where string, entry *v1beta2.Module) error {
 	return nil
 }
 
+// checkConsent checks the fields that are about consent.
+func checkConsent(where string, entry *v1beta2.Module) error {
+	switch entry.UpgradeStrategy {
+	case "", v1beta2.UpgradeAutomatic, v1beta2.UpgradeManual:
+	default:
+		return fmt.Errorf("%s.upgradeStrategy %s is neither %s nor %s", where, short(string(entry.UpgradeStrategy)),
+			v1beta2.UpgradeAutomatic, v1beta2.UpgradeManual)
+	}
+	if len(entry.Approved) > maxTarget || !targetPattern.MatchString(entry.Approved) {
+		return fmt.Errorf(`%s.approved %s is not "<version>@<digest>" of at most %d characters`, where, short(entry.Approved), maxTarget)
+	}
+	return nil
+}
+
 func checkChannel(where, channel string) error {
 	if len(channel) < 3 || len(channel) > maxWord || !channelPattern.MatchString(channel) {
 		return fmt.Errorf("%s %s is not a valid channel: 3 to %d lower-case letters", where, short(channel), maxWord)
@@ -140,7 +157,7 @@ func checkRules(where string, allowed []v1beta2.CRDRule) error {
 
 func sizeOf(entry *v1beta2.Module) int {
 	size := len(entry.Name) + len(entry.ControllerName) + len(entry.Channel) + len(entry.Version) + len(entry.CustomResourcePolicy) +
-		len(entry.OnFailedUpgrade) + len(entry.Avoid)
+		len(entry.OnFailedUpgrade) + len(entry.Avoid) + len(entry.UpgradeStrategy) + len(entry.Approved)
 	for _, rule := range entry.AllowCRDChanges {
 		size += len(rule)
 	}
