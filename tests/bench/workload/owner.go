@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,10 @@ func (b *Bench) killOwner(ctx context.Context, f *Setup, managers []*testbench.M
 	if err != nil {
 		return err
 	}
+	ended, err := f.FollowReady(ctx, waveModule, version2)
+	if err != nil {
+		return err
+	}
 	ready := f.Kymas.When(f.Names, testbench.ReadyAt(waveModule, version2))
 	if err := f.Point(ctx, waveModule, version2, v1beta2.DefaultChannel); err != nil {
 		return err
@@ -86,13 +91,15 @@ func (b *Bench) killOwner(ctx context.Context, f *Setup, managers []*testbench.M
 	if err := victim.Kill(); err != nil {
 		return err
 	}
-	done, err := ready.Done(ctx)
-	if err != nil {
+	if _, err := ready.Done(ctx); err != nil {
+		return err
+	}
+	if err := pause(ctx, quiet); err != nil { // the other watches may be behind
 		return err
 	}
 	began := starts.Of(version2)
 	r.Add("owner killed to the next admission", "s", gapAfter(began, killed).Seconds(), report.AtMost(takeover.Seconds()))
-	r.Add("under way at most", "Kymas", float64(mostAtOnce(began, done)), report.AtMost(ownerSlots))
+	r.Add("under way at most", "Kymas", float64(mostAtOnce(starts.Revisions(version2), ended())), report.AtMost(ownerSlots))
 	return starts.Stop()
 }
 
@@ -126,17 +133,20 @@ func gapAfter(began map[string]time.Time, since time.Time) time.Duration {
 	return longest
 }
 
-// mostAtOnce returns how many had begun and were not ready at the same time.
-func mostAtOnce(began, ready map[string]time.Time) int {
+// mostAtOnce returns how many had begun and were not ready at the same time, by the revisions of both.
+func mostAtOnce(began, ready map[string]uint64) int {
 	type change struct {
-		at time.Time
+		at uint64
 		by int
 	}
 	var changes []change
 	for name, at := range began {
-		changes = append(changes, change{at, 1}, change{ready[name], -1})
+		changes = append(changes, change{at, 1})
+		if end, ended := ready[name]; ended {
+			changes = append(changes, change{end, -1})
+		}
 	}
-	slices.SortFunc(changes, func(a, b change) int { return a.at.Compare(b.at) })
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	now, most := 0, 0
 	for _, c := range changes {
 		now += c.by
