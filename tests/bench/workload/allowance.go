@@ -32,32 +32,28 @@ func (b *Bench) allowance(ctx context.Context, f *Setup, names []string) error {
 	if err := f.Plan(ctx, waveModule, plan); err != nil {
 		return err
 	}
-	if err := b.completeWithFailures(ctx, f, names, r); err != nil {
+	stuck := spread(names, len(names)/100)
+	if err := b.completeWithFailures(ctx, f, names, stuck, r); err != nil {
 		return err
 	}
 	for _, name := range names {
-		f.runtimeOf(name).ReadyAfter(-1)
+		f.runtimeOf(name).NeverRun(releasedAt(waveModule, number(8)).Image())
 	}
 	starts, err := f.halt(ctx, b, number(8))
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		f.runtimeOf(name).ReadyAfter(0)
-	}
-	began := starts.Of(number(8))
-	if err := b.awaitTakenBack(ctx, f, names, began, r); err != nil {
+	if err := b.awaitTakenBack(ctx, f, starts.Of(number(8)), stuck, r); err != nil {
 		return err
 	}
 	return errors.Join(b.Done(r), b.replace(ctx, f, names, number(9)))
 }
 
 // completeWithFailures releases a version that never runs in as many runtimes as may fail.
-func (b *Bench) completeWithFailures(ctx context.Context, f *Setup, names []string, r *report.Result) error {
-	stuck := spread(names, len(names)/100)
+func (b *Bench) completeWithFailures(ctx context.Context, f *Setup, names, stuck []string, r *report.Result) error {
 	for _, name := range names {
 		if f.runtimeOf(name).ReadyAfter(0); slices.Contains(stuck, name) {
-			f.runtimeOf(name).ReadyAfter(-1)
+			f.runtimeOf(name).NeverRun(releasedAt(waveModule, number(7)).Image())
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
@@ -85,15 +81,17 @@ func failedOf(rollout *v1beta2.ModuleRollout) (count int32) {
 	return count
 }
 
-// awaitTakenBack waits until those that began are back on the version before, and watches the others.
+// awaitTakenBack waits until those that began are back on the version before, which runs but in the stuck ones, and watches the others.
 func (b *Bench) awaitTakenBack(
-	ctx context.Context, f *Setup, names []string, began map[string]time.Time, r *report.Result,
+	ctx context.Context, f *Setup, began map[string]time.Time, stuck []string, r *report.Result,
 ) error {
-	bounded, cancel := context.WithTimeout(ctx, b.patience(len(names)))
+	bounded, cancel := context.WithTimeout(ctx, b.patience(f.Size()))
 	defer cancel()
 	var left []string
 	for name := range began {
-		left = append(left, name)
+		if !slices.Contains(stuck, name) {
+			left = append(left, name)
+		}
 	}
 	back := f.Kymas.When(left, testbench.ReadyAt(waveModule, number(7)))
 	if _, err := back.Done(bounded); err != nil {
