@@ -66,6 +66,13 @@ var layers = []layer{
 	{"internal/client/rollouts", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
 	{"internal/client/rolloutedit", append([]string{"internal/client/rollouts", "internal/client/kymaedit"}, ofModules...)},
 	{"internal/client/versioncontent", append([]string{"internal/client/directinstall"}, ofModules...)},
+	{"internal/client/hubsettings", append([]string{"internal/client/versioncontent"}, common...)},
+	{"internal/client/runtimedryrun", common},
+	{"internal/client/releaseoutlook", append([]string{
+		"internal/client/hubsettings", "internal/client/versioncontent", "internal/client/releasepreview", "internal/client/runtimedryrun",
+		"internal/client/runtimeaccess",
+	}, ofModules...)},
+	{"internal/client/releasepreview", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
 	{"internal/client/*", ofModules},
 
 	{"internal/devenv/localcluster", []string{"api", "pkg"}},
