@@ -3,6 +3,7 @@ package releaseoutlook
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,15 +55,8 @@ type Outlook struct {
 	Failures   []error  `json:"-"`
 }
 
-// Differs reports whether anything would be different.
-func (o *Outlook) Differs() bool {
-	for i := range o.Changes {
-		if !o.Changes[i].Empty() {
-			return true
-		}
-	}
-	return o.Offered != o.Version
-}
+// Differs reports whether the channel would offer another version than now.
+func (o *Outlook) Differs() bool { return o.Offered != o.Version }
 
 // UnreadError is a kind that must be read for an answer.
 type UnreadError struct{ Unread modulestatus.Unread }
@@ -92,7 +86,10 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 		return Outlook{}, err
 	}
 	result := forecast.Foresee(l.members)
-	result.Unknown = append(result.Unknown, q.Settings.Unread...)
+	if unread := q.Settings.Unread; len(unread) > 0 {
+		result.Unknown = append(result.Unknown, strings.Join(unread, "; ")+
+			": what begins at once does so unless a maintenance window or an approval policy holds it")
+	}
 	l.made.Namespace, l.made.Result = q.Release.Namespace, result
 	if target != nil {
 		l.compare(ctx, target)

@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 )
 
@@ -56,7 +57,10 @@ func counted(pairs ...any) string {
 
 func (c *Changes) rights() Line {
 	line := Line{Group: "rights", Text: counted(len(c.Rights.Added), "new", len(c.Rights.Removed), "given up")}
-	if line.Text == "" {
+	switch {
+	case line.Text == "" && c.From == nil:
+		line.Text = "none beyond its own"
+	case line.Text == "":
 		line.Text = "the same"
 	}
 	for i := range c.Rights.Added {
@@ -101,8 +105,11 @@ func (c *Changes) definitions() Line {
 		}
 	}
 	line := Line{Group: "definitions", Text: counted(len(c.Rights.DefinitionsChanged), "changed")}
-	if refused > 0 {
+	switch allowed := len(c.Definitions) - refused; {
+	case refused > 0:
 		line.Text = strings.TrimPrefix(line.Text+"; "+english.Plural(refused, "change is", "changes are")+" refused where the definition exists", "; ")
+	case allowed > 0:
+		line.Text = strings.TrimPrefix(line.Text+"; "+english.Plural(allowed, "unsafe change is", "unsafe changes are")+" allowed", "; ")
 	}
 	for i := range c.Definitions {
 		finding := &c.Definitions[i]
@@ -129,12 +136,21 @@ func (c *Changes) images() Line {
 	}
 	for _, image := range r.ImagesChanged {
 		line.Details = append(line.Details, fmt.Sprintf("~ %s/%s %s -> %s", image.Registry, image.Repository,
-			strings.Join(image.Before, ", "), strings.Join(image.After, ", ")))
+			versionsOf(image.Before), versionsOf(image.After)))
 	}
 	for _, image := range r.ImagesRemoved {
 		line.Details = append(line.Details, "- "+image.String())
 	}
 	return line
+}
+
+// versionsOf joins tags and digests, without the colon before a tag.
+func versionsOf(texts []string) string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, strings.TrimPrefix(text, ":"))
+	}
+	return strings.Join(all, ", ")
 }
 
 func (c *Changes) objects() Line {
@@ -162,7 +178,21 @@ func (c *ChangedObject) describe() string {
 
 // String returns the field with its values, in one line.
 func (f Field) String() string {
+	if f.From == fielddiff.SecretValue || f.To == fielddiff.SecretValue {
+		return f.Path + ": " + secretly(f)
+	}
 	return f.Path + ": " + quoted(f.From) + " -> " + quoted(f.To)
+}
+
+// secretly says what happens to a value that is not shown.
+func secretly(f Field) string {
+	switch {
+	case f.From == "":
+		return "added"
+	case f.To == "":
+		return "removed"
+	}
+	return "changed"
 }
 
 // maxQuoted bounds a value in a line.

@@ -63,8 +63,26 @@ type Loader struct {
 	turns sync.Map // by what is rendered: one render for all who wait for it
 }
 
+// WithCapabilities returns a Loader that renders for another cluster. It shares what was fetched, and is closed with the first.
+func (l *Loader) WithCapabilities(known Capabilities) *Loader {
+	made := &Loader{
+		Access: l.Access, Registry: l.Registry, Hub: l.Hub, Capabilities: known, Store: l.Store, Timeout: l.Timeout,
+	}
+	if err := l.begin(); err == nil {
+		made.Store = l.store.Dir
+	}
+	return made
+}
+
 // Load reads the version of a template, from the registry of its component. release may be nil if the template names the component.
 func (l *Loader) Load(ctx context.Context, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate) (*Version, error) {
+	return l.LoadFor(ctx, release, template, nil)
+}
+
+// LoadFor is Load for a Kyma whose Manifest has values and a target namespace of its own, which stay. have may be nil.
+func (l *Loader) LoadFor(
+	ctx context.Context, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate, have *v1beta2.Manifest,
+) (*Version, error) {
 	ctx, done := l.within(ctx)
 	defer done()
 	at, err := l.locate(release, template)
@@ -80,7 +98,11 @@ func (l *Loader) Load(ctx context.Context, release *v1beta2.ModuleReleaseMeta, t
 		return nil, l.explain(ctx, at, err)
 	}
 	name := cmp.Or(template.ModuleName(), template.Name)
-	made, err := l.version(ctx, at, name, module.ContentOf(template.ModuleVersion(), component))
+	spec := module.ContentOf(template.ModuleVersion(), component)
+	if have != nil {
+		spec.Values, spec.TargetNamespace = have.Spec.Values, have.Spec.TargetNamespace
+	}
+	made, err := l.version(ctx, at, name, spec)
 	if err != nil {
 		return nil, err
 	}
