@@ -82,24 +82,17 @@ func (c *contentDiff) write(ctx context.Context, to *strings.Builder, installed 
 // installed renders what is installed: by its Manifest, else by its template.
 func (c *contentDiff) installed(ctx context.Context, version string) (*releasepreview.Side, error) {
 	template := c.session.Template(c.release.Name, version)
-	var found *versioncontent.Version
-	var err error
 	switch {
 	case c.manifest != nil && c.manifest.Spec.Version == version:
-		found, err = c.loader.LoadManifest(ctx, c.manifest)
-	case template != nil:
-		found, err = c.loader.Load(ctx, c.release, template)
-	default:
+		return releaseoutlook.SideOfManifest(ctx, c.loader, c.release, template, c.manifest)
+	case template == nil:
 		return nil, fmt.Errorf("there is no ModuleTemplate of version %s", version)
 	}
+	found, err := c.loader.Load(ctx, c.release, template)
 	if err != nil {
 		return nil, err
 	}
-	side := releaseoutlook.SideOf(found)
-	if side.Template = template; template != nil && found.Template == nil {
-		side.Requires = template.Spec.Requires
-	}
-	return side, nil
+	return releaseoutlook.SideOf(found), nil
 }
 
 // checkPending tells where the registry has other content by now than the version that waits for consent.

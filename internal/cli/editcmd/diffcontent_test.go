@@ -26,9 +26,9 @@ data: {version: "%[1]s", url: "https://user:correct-horse-%[1]s@example.com"}
 `, version)
 }
 
-// installed makes a Kyma with module notes in a version, and a registry with its versions. Another version of the content stands in the
+// notesInstalled makes a Kyma with module notes in a version, and a registry with its versions. Another version of the content stands in the
 // cluster.
-func (b *bench) installed(versions ...string) *localcluster.Registry {
+func (b *bench) notesInstalled(versions ...string) *localcluster.Registry {
 	b.Helper()
 	registry, err := localcluster.StartRegistry(b.Context(), localcluster.RegistryOptions{})
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *bench) installed(versions ...string) *localcluster.Registry {
 
 func TestDiff_OfAManagedModuleShowsWhatVersionsInstall(t *testing.T) {
 	b := newBench(t)
-	registry := b.installed("1.0.0", "1.1.0")
+	registry := b.notesInstalled("1.0.0", "1.1.0")
 	plain := "--registry=http://" + registry.Host
 	for _, args := range []string{"diff notes@1.1.0", "diff notes --version 1.1.0 --all"} {
 		code, out, said := b.run(strings.Fields(args + " " + plain)...)
@@ -82,7 +82,7 @@ func TestDiff_OfAManagedModuleShowsWhatVersionsInstall(t *testing.T) {
 
 func TestDiff_OfAManagedModuleSaysWhatCannotBeRead(t *testing.T) {
 	b := newBench(t)
-	registry := b.installed("1.0.0")
+	registry := b.notesInstalled("1.0.0")
 	code, out, said := b.run("diff", "notes@1.1.0", "--registry=http://"+registry.Host)
 	if code != 1 || !strings.Contains(out, "version: 1.1.0") || !strings.Contains(said, "Warning: what the versions install is not compared") ||
 		!strings.Contains(said, "publish the version there") {
@@ -92,7 +92,7 @@ func TestDiff_OfAManagedModuleSaysWhatCannotBeRead(t *testing.T) {
 
 func TestDiff_SaysWhereOtherContentWaitsForConsent(t *testing.T) {
 	b := newBench(t)
-	registry := b.installed("1.0.0", "1.1.0")
+	registry := b.notesInstalled("1.0.0", "1.1.0")
 	digest := "sha256:" + strings.Repeat("a", 64)
 	patch := `{"status":{"modules":[{"name":"notes","state":"Ready","version":"1.0.0","pending":{"version":"1.1.0","digest":"` + digest + `"}}]}}`
 	if err := b.Status().Patch(t.Context(), b.read("demo"), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {

@@ -109,52 +109,54 @@ func (e *NoTemplateError) Error() string {
 // looking is one call of Look.
 type looking struct {
 	Question
-	fleet   modulestatus.Inputs
+	hub     modulestatus.Inputs
 	members []releasepreview.Member
 	made    Outlook
+	// byDigest are the Manifests by their content; filled when it is needed first.
+	byDigest map[string]*v1beta2.Manifest
 }
 
-// read reads the fleet.
+// read reads the hub.
 func (l *looking) read(ctx context.Context) error {
 	var err error
-	if l.fleet, err = statusreader.ReadFleet(ctx, l.Hub, l.Release); err != nil {
+	if l.hub, err = statusreader.ReadOutlook(ctx, l.Hub, l.Release); err != nil {
 		return err
 	}
-	for _, unread := range l.fleet.Unread {
+	for _, unread := range l.hub.Unread {
 		return &UnreadError{unread}
 	}
 	of := map[string][]v1beta2.Manifest{}
-	for i := range l.fleet.Manifests {
-		name := module.KymaName(&l.fleet.Manifests[i])
-		of[name] = append(of[name], l.fleet.Manifests[i])
+	for i := range l.hub.Manifests {
+		name := module.KymaName(&l.hub.Manifests[i])
+		of[name] = append(of[name], l.hub.Manifests[i])
 	}
-	for i := range l.fleet.Kymas {
-		kyma := &l.fleet.Kymas[i]
+	for i := range l.hub.Kymas {
+		kyma := &l.hub.Kymas[i]
 		l.members = append(l.members, releasepreview.Member{Kyma: kyma, Manifests: of[kyma.Name]})
 	}
 	return nil
 }
 
 func (l *looking) template(version string) *v1beta2.ModuleTemplate {
-	for i := range l.fleet.Templates {
-		if l.fleet.Templates[i].Name == module.TemplateName(l.Release.Name, version) {
-			return &l.fleet.Templates[i]
+	for i := range l.hub.Templates {
+		if l.hub.Templates[i].Name == module.TemplateName(l.Release.Name, version) {
+			return &l.hub.Templates[i]
 		}
 	}
 	return nil
 }
 
 func (l *looking) forecast(target *versioncontent.Version) (*releasepreview.Forecast, error) {
-	hub := &releasepreview.Hub{
-		Releases: l.fleet.Releases, Templates: l.fleet.Templates, Rollout: l.Rollout, Now: l.Now, Names: l.Names,
+	decides := &releasepreview.Hub{
+		Releases: l.hub.Releases, Templates: l.hub.Templates, Rollout: l.Rollout, Now: l.Now, Names: l.Names,
 		Windows: l.Settings.Windows, WindowsKnown: l.Settings.WindowsKnown,
 		Restricted: l.Settings.Restricted, RestrictedKnown: l.Settings.Known,
 	}
 	if target != nil {
 		component := target.Component()
-		hub.Component = &component
+		decides.Component = &component
 	}
-	return releasepreview.NewForecast(hub, releasepreview.Request{Module: l.Release.Name, Channel: l.Channel, Version: l.Version})
+	return releasepreview.NewForecast(decides, releasepreview.Request{Module: l.Release.Name, Channel: l.Channel, Version: l.Version})
 }
 
 // unrendered records an error that leaves a part out.

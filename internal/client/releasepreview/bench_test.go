@@ -7,8 +7,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// fleet returns a fleet of Kymas with ten modules each, a tenth of them in the first wave.
-func fleet(count int) []Member {
+// manyMembers returns Kymas with ten modules each, a tenth of them in the first wave.
+func manyMembers(count int) []Member {
 	members := make([]Member, 0, count)
 	for i := range count {
 		members = append(members, newMember(i, "1.0.0", func(m *Member) {
@@ -27,9 +27,9 @@ func fleet(count int) []Member {
 	return members
 }
 
-// BenchmarkForesee decides about a fleet of 5,000 Kymas.
+// BenchmarkForesee decides about 5,000 Kymas.
 func BenchmarkForesee(b *testing.B) {
-	members := fleet(5000)
+	members := manyMembers(5000)
 	hub := newHub(func(h *Hub) { wave(h, canary, v1beta2.RolloutWave{Name: "rest", MaxConcurrent: 200}) })
 	b.ReportAllocs()
 	for b.Loop() {
@@ -38,13 +38,13 @@ func BenchmarkForesee(b *testing.B) {
 			b.Fatalf("%+v", got.Groups)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/fleet")
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/5000")
 }
 
-// TestForesee_OfAFleetIsSmall: what is kept of 5,000 Kymas does not grow with them.
-func TestForesee_OfAFleetIsSmall(t *testing.T) {
-	small := foresee(t, newHub(), upgrade, fleet(50)...)
-	large := foresee(t, newHub(), upgrade, fleet(5000)...)
+// TestForesee_OfManyIsSmall: what is kept of 5,000 Kymas does not grow with them.
+func TestForesee_OfManyIsSmall(t *testing.T) {
+	small := foresee(t, newHub(), upgrade, manyMembers(50)...)
+	large := foresee(t, newHub(), upgrade, manyMembers(5000)...)
 	if one, other := len(asJSON(t, small)), len(asJSON(t, large)); other > one+100 {
 		t.Errorf("%d bytes for 50 Kymas, %d for 5,000", one, other)
 	}

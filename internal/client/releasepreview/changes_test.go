@@ -93,7 +93,7 @@ func TestCompare_TellsRequirementsDowntimeAndTheTemplate(t *testing.T) {
 		Version: "1.1.0", Template: &after, Requires: []v1beta2.Requirement{{Module: "istio", Version: ">=1.20"}, {Definition: "gateways.example.com"}},
 	})
 	if got := line(t, &changes, "requirements"); got.Text != "2 new, 1 gone" || !slices.Equal(got.Details,
-		[]string{"+ module istio >=1.20", "+ definition gateways.example.com", "- Kubernetes >=1.30"}) {
+		[]string{"+ module istio (>=1.20)", "+ definition gateways.example.com", "- Kubernetes >=1.30"}) {
 		t.Errorf("%+v", got)
 	}
 	if got := line(t, &changes, "template"); !slices.Equal(got.Details, []string{`~ data.spec.size: "1" -> "2"`}) {

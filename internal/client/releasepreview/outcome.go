@@ -49,7 +49,7 @@ var order = []Outcome{
 	Downgrade, Avoids, Leaving, Same,
 }
 
-// Holds reports whether the version does not come by itself with time: somebody has to act, or it never comes.
+// Holds reports whether the version does not come by itself with time: a person or a cluster has to change, or it never comes.
 func (o Outcome) Holds() bool {
 	switch o {
 	case Upgrades, Installs, WaitsForRollout, WaitsForWindow, Same, Leaving:

@@ -7,9 +7,9 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Line is what changes in one respect, for people.
@@ -24,7 +24,7 @@ type Line struct {
 // Summary returns what changes, one line for each respect in which something does; rights, objects and the way back are always told. most is
 // how many details a line has, 0 means all.
 func (c *Changes) Summary(most int) []Line {
-	lines := []Line{c.rights()}
+	lines := []Line{c.rights(most == 0)}
 	for _, line := range []Line{c.webhooks(), c.apiServices(), c.definitions(), c.images(), c.objects(), c.restarting(), c.required(), c.settings()} {
 		if line.Text != "" {
 			lines = append(lines, line)
@@ -55,19 +55,25 @@ func counted(pairs ...any) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Changes) rights() Line {
-	line := Line{Group: "rights", Text: counted(len(c.Rights.Added), "new", len(c.Rights.Removed), "given up")}
+// rights tells the rights that come and go; what every module does is among them only where everything is shown.
+func (c *Changes) rights(all bool) Line {
+	added, removed, _, _, _ := c.Rights.Counts()
+	line := Line{Group: "rights", Text: counted(added, "new", removed, "given up")}
 	switch {
 	case line.Text == "" && c.From == nil:
 		line.Text = "none beyond its own"
 	case line.Text == "":
 		line.Text = "the same"
 	}
-	for i := range c.Rights.Added {
-		line.Details = append(line.Details, "+ "+describeFinding(&c.Rights.Added[i]))
-	}
-	for i := range c.Rights.Removed {
-		line.Details = append(line.Details, "- "+describeFinding(&c.Rights.Removed[i]))
+	for _, list := range []struct {
+		sign     string
+		findings []permissions.Finding
+	}{{"+ ", c.Rights.Added}, {"- ", c.Rights.Removed}} {
+		for i := range list.findings {
+			if finding := &list.findings[i]; all || finding.Severity > permissions.Info {
+				line.Details = append(line.Details, list.sign+describeFinding(finding))
+			}
+		}
 	}
 	return line
 }
@@ -223,22 +229,12 @@ func (c *Changes) restarting() Line {
 func (c *Changes) required() Line {
 	line := Line{Group: "requirements", Text: counted(len(c.Requirements.Added), "new", len(c.Requirements.Removed), "gone")}
 	for _, one := range c.Requirements.Added {
-		line.Details = append(line.Details, "+ "+describeRequirement(one))
+		line.Details = append(line.Details, "+ "+requirements.Requirement(one).String())
 	}
 	for _, one := range c.Requirements.Removed {
-		line.Details = append(line.Details, "- "+describeRequirement(one))
+		line.Details = append(line.Details, "- "+requirements.Requirement(one).String())
 	}
 	return line
-}
-
-func describeRequirement(r v1beta2.Requirement) string {
-	switch {
-	case r.Module != "":
-		return strings.TrimSpace("module " + r.Module + " " + r.Version)
-	case r.Definition != "":
-		return strings.TrimSpace("definition " + r.Definition + " " + r.Served)
-	}
-	return "Kubernetes " + r.Kubernetes
 }
 
 func (c *Changes) settings() Line {

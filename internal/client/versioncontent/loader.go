@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ type Loader struct {
 	own   string
 	fail  error
 	kept  *lru.Cache
-	turns sync.Map // by what is rendered: one render for all who wait for it
+	locks [16]sync.Mutex // by what is rendered: one render for all who wait for it
 }
 
 // WithCapabilities returns a Loader that renders for another cluster. It shares what was fetched, and is closed with the first.
@@ -106,7 +107,7 @@ func (l *Loader) LoadFor(
 	if err != nil {
 		return nil, err
 	}
-	made.Template, made.Requires = template, requirements(template, found)
+	made.Template, made.Requires = template, required(template, found)
 	return made, nil
 }
 
@@ -140,8 +141,7 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 	}
 	made := &Version{Module: name, Version: spec.Version, Digest: revision.Digest(spec), Source: at.String(), Spec: spec}
 	key := name + "@" + made.Digest
-	turn, _ := l.turns.LoadOrStore(key, &sync.Mutex{})
-	lock, _ := turn.(*sync.Mutex)
+	lock := l.lockOf(key)
 	lock.Lock()
 	defer lock.Unlock()
 	known, _ := l.kept.Get(key)
@@ -155,6 +155,13 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 	}
 	made.Objects, made.Images = got.objects, got.images
 	return made, nil
+}
+
+// lockOf returns the lock of what is rendered.
+func (l *Loader) lockOf(key string) *sync.Mutex {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(key)) // it never fails
+	return &l.locks[sum.Sum32()%uint32(len(l.locks))]
 }
 
 // begin makes the store and the cache.

@@ -11,12 +11,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-func TestReadFleet_KeepsWhatDecisionsLookAt(t *testing.T) {
+func TestReadOutlook_KeepsWhatDecisionsLookAt(t *testing.T) {
 	c := admin(t)
 	const in = "outlook"
 	create(t, c, namespace(in))
 	release := &v1beta2.ModuleReleaseMeta{ObjectMeta: metav1.ObjectMeta{Namespace: in, Name: "eventing"}}
 	release.Spec.ModuleName, release.Spec.OCMComponentName = "eventing", "example.com/eventing"
+	release.Spec.Channels = []v1beta2.ChannelVersion{{Channel: "regular", Version: "1.0.0"}}
 	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: in, Name: "demo", Labels: map[string]string{"ring": "canary"}}}
 	kyma.Spec = v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "eventing"}, {Name: "other", Version: "1.0.0"}}}
 	create(t, c, release, kyma)
@@ -44,7 +45,7 @@ func TestReadFleet_KeepsWhatDecisionsLookAt(t *testing.T) {
 		m.Spec.Resource = &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}}}
 		create(t, c, m)
 	}
-	got, err := ReadFleet(t.Context(), c, release)
+	got, err := ReadOutlook(t.Context(), c, release)
 	if err != nil || len(got.Kymas) != 1 || len(got.Manifests) != 1 || len(got.Releases) != 1 || len(got.Unread) != 0 {
 		t.Fatalf("%d Kymas, %d Manifests, %v: %v", len(got.Kymas), len(got.Manifests), got.Unread, err)
 	}
@@ -60,11 +61,11 @@ func TestReadFleet_KeepsWhatDecisionsLookAt(t *testing.T) {
 	}
 }
 
-// TestReadFleet_APartIsNotAll: a part of a fleet must not be mistaken for all of it.
-func TestReadFleet_APartIsNotAll(t *testing.T) {
+// TestReadOutlook_APartIsNotAll: a part of a fleet must not be mistaken for all of it.
+func TestReadOutlook_APartIsNotAll(t *testing.T) {
 	release := &v1beta2.ModuleReleaseMeta{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "eventing"}}
 	g := &reading{reader: &paged{pages: [][]v1beta2.Kyma{{kyma("a")}, {kyma("b")}}, err: errors.New("gone")}}
-	g.fleet(t.Context(), release)
+	g.deciding(t.Context(), release)
 	if len(g.in.Kymas) != 0 || g.fatal == nil {
 		t.Errorf("%d Kymas, %v", len(g.in.Kymas), g.fatal)
 	}
