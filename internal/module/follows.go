@@ -104,3 +104,14 @@ type WindowGroup [4]string
 func WindowGroupOf(labels map[string]string) WindowGroup {
 	return WindowGroup{labels[labelGlobalAccount], labels[labelPlan], labels[labelRegion], labels[labelPlatformRegion]}
 }
+
+// InstalledComponent returns what a Manifest installs as the component that it was made from: what stands in for a component that is not read.
+func InstalledComponent(manifest *v1beta2.Manifest) Component {
+	source, ok := sourceOf(manifest)
+	if !ok {
+		return Component{}
+	}
+	spec := &manifest.Spec
+	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
+	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
+}

@@ -100,13 +100,10 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	if !same || !passing(component) && !distrusted(component) {
 		return component
 	}
-	source, ok := sourceOf(manifest)
-	if !ok {
-		return component
+	if have := InstalledComponent(manifest); have.Source != nil {
+		return have
 	}
-	spec := &manifest.Spec
-	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
-	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
+	return component
 }
 
 // distrusted reports whether a component may not be installed only because of its signature.

@@ -11,7 +11,7 @@ import (
 func TestShipped_TheFilesThatAreShippedAreAccepted(t *testing.T) {
 	for component, accepts := range map[string]func(map[string]string) error{
 		"maintenance-windows": func(data map[string]string) error {
-			_, err := parseWindows([]byte(data["policy.json"]), 20*time.Minute)
+			_, err := ParseWindows([]byte(data["policy.json"]), 20*time.Minute)
 			return err
 		},
 		"signatures": func(data map[string]string) error {

@@ -31,7 +31,7 @@ type WindowFile struct {
 func Windows(path string, least time.Duration, log logr.Logger) *WindowFile {
 	f := &WindowFile{watched: watched[*module.WindowPolicy]{what: "maintenance policy", path: path, log: log}}
 	f.parse = func(data []byte, _ func(string) ([]byte, error)) (*module.WindowPolicy, error) {
-		return parseWindows(data, least)
+		return ParseWindows(data, least)
 	}
 	f.changed = f.tell
 	switch err := f.begin(); {

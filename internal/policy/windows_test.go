@@ -54,7 +54,7 @@ func TestParseWindows(t *testing.T) {
 		{"a full timestamp of which the time of day counts", `default: {days: [Sat], begin: "2020-01-01T21:00:00Z", end: "2020-01-01T23:00:00Z"}`, nil, "2026-03-07T21:00:00Z"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			policy, err := parseWindows([]byte(test.text), 20*time.Minute)
+			policy, err := ParseWindows([]byte(test.text), 20*time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestParseWindowsRefuses(t *testing.T) {
 		{"too many windows", `default: [` + strings.Repeat(weekly+",", maxWindowsEach) + weekly + `]`, "101 windows and 100 are accepted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := parseWindows([]byte(test.text), 0)
+			_, err := ParseWindows([]byte(test.text), 0)
 			if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.says)) {
 				t.Errorf("error %v, want one that says %q", err, test.says)
 			}
@@ -115,7 +115,7 @@ func FuzzParseWindows(f *testing.F) {
 	f.Add([]byte(`default: [{days: [7, "0"], begin: "24:00:00-23:59", end: "00:00:00+23:59"}]`))
 	labels := map[string]string{"kyma-project.io/broker-plan-name": "trial"}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		policy, err := parseWindows(data, 20*time.Minute)
+		policy, err := ParseWindows(data, 20*time.Minute)
 		if (policy == nil) != (err != nil) {
 			t.Fatalf("policy %v, error %v", policy, err)
 		}

@@ -58,12 +58,12 @@ func (d *day) UnmarshalJSON(data []byte) error {
 
 // CheckWindows returns why a maintenance policy is invalid.
 func CheckWindows(data []byte) error {
-	_, err := parseWindows(data, 0)
+	_, err := ParseWindows(data, 0)
 	return err
 }
 
-// parseWindows parses a maintenance policy. The error lists all problems at once.
-func parseWindows(data []byte, least time.Duration) (*module.WindowPolicy, error) {
+// ParseWindows parses a maintenance policy; least is the part of a window that must be left. The error lists all problems at once.
+func ParseWindows(data []byte, least time.Duration) (*module.WindowPolicy, error) {
 	file, defaults, err := decodeWindows(data)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -26,6 +27,9 @@ const (
 	// ChangeRefused: it could not be written or deleted, or that could not be determined; Err holds the reason.
 	ChangeRefused Change = "Refused"
 )
+
+// FieldDiff is one field that would change.
+type FieldDiff = fielddiff.Field
 
 // Difference is what would happen to one object.
 type Difference struct {
@@ -123,7 +127,7 @@ func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Diffe
 		told.Note = "its replicas are left to the autoscaler that targets it"
 	}
 	told.Change = ChangeUnchanged
-	if told.Fields = fieldDiffs(w.live, result); len(told.Fields) > 0 {
+	if told.Fields = fielddiff.Compare(w.live, result); len(told.Fields) > 0 {
 		told.Change = ChangeUpdate
 	}
 	return told

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -36,6 +37,8 @@ func (i *installation) diff(objects ...*unstructured.Unstructured) []Difference 
 }
 
 // foretells expects a difference, and that an apply makes exactly that change.
+func changed(path, from, to string) FieldDiff { return FieldDiff{Path: path, From: from, To: to} }
+
 func (i *installation) foretells(object *unstructured.Unstructured, change Change, fields ...FieldDiff) {
 	i.Helper()
 	found := i.diff(object)
@@ -48,7 +51,7 @@ func (i *installation) foretells(object *unstructured.Unstructured, change Chang
 	if before == nil {
 		return
 	}
-	if diff := cmp.Diff(fields, fieldDiffs(before, i.get(object))); diff != "" {
+	if diff := cmp.Diff(fields, fielddiff.Compare(before, i.get(object))); diff != "" {
 		i.Errorf("what was done is not what was foretold: %s", diff)
 	}
 }
@@ -56,10 +59,10 @@ func (i *installation) foretells(object *unstructured.Unstructured, change Chang
 func TestDiffForetellsWhatAnApplyDoes(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.foretells(i.configMap("config", "a=1", "b=1"), ChangeCreate)
-	i.foretells(i.configMap("config", "a=2"), ChangeUpdate, FieldDiff{"data.a", "1", "2"}, FieldDiff{"data.b", "1", ""})
+	i.foretells(i.configMap("config", "a=2"), ChangeUpdate, changed("data.a", "1", "2"), changed("data.b", "1", ""))
 	i.edit(i.configMap("config"), "kubectl-edit", "{data: {a: theirs, users: x}}")
-	i.foretells(i.configMap("config", "a=3", "c=3"), ChangeUpdate, FieldDiff{"data.a", "theirs", "3"}, FieldDiff{"data.c", "", "3"})
-	i.foretells(i.configMap("config", "c=3"), ChangeUpdate, FieldDiff{"data.a", "3", ""})
+	i.foretells(i.configMap("config", "a=3", "c=3"), ChangeUpdate, changed("data.a", "theirs", "3"), changed("data.c", "", "3"))
+	i.foretells(i.configMap("config", "c=3"), ChangeUpdate, changed("data.a", "3", ""))
 	if found := i.diff(i.configMap("config", "c=3")); len(found) != 0 {
 		t.Errorf("at rest: %v", found)
 	}
@@ -99,24 +102,24 @@ spec:
 `)
 	const container = "spec.template.spec.containers[name=manager]."
 	i.foretells(next, ChangeUpdate,
-		FieldDiff{"metadata.finalizers[0]", "example.org/a", "example.org/b"}, FieldDiff{"metadata.finalizers[1]", "example.org/b", ""},
-		FieldDiff{"metadata.labels.gone", "x", ""},
-		FieldDiff{"spec.minReadySeconds", "5", ""}, FieldDiff{"spec.replicas", "3", "1"},
-		FieldDiff{container + "args[0]", "--leader-elect", ""},
-		FieldDiff{container + "env[name=A].name", "A", ""}, FieldDiff{container + "env[name=A].value", "a", ""},
-		FieldDiff{container + "env[name=B].value", "b", "c"},
-		FieldDiff{container + "image", "example.org/operator:1.0.0", "example.org/operator:1.1.0"},
-		FieldDiff{"spec.template.spec.containers[name=sidecar].ports[0].containerPort", "80", "81"},
-		FieldDiff{"spec.template.spec.containers[name=sidecar].ports[1].containerPort", "81", ""},
-		FieldDiff{"spec.template.spec.containers[name=sidecar].ports[1].protocol", "TCP", ""},
+		changed("metadata.finalizers[0]", "example.org/a", "example.org/b"), changed("metadata.finalizers[1]", "example.org/b", ""),
+		changed("metadata.labels.gone", "x", ""),
+		changed("spec.minReadySeconds", "5", ""), changed("spec.replicas", "3", "1"),
+		changed(container + "args[0]", "--leader-elect", ""),
+		changed(container + "env[name=A].name", "A", ""), changed(container + "env[name=A].value", "a", ""),
+		changed(container + "env[name=B].value", "b", "c"),
+		changed(container + "image", "example.org/operator:1.0.0", "example.org/operator:1.1.0"),
+		changed("spec.template.spec.containers[name=sidecar].ports[0].containerPort", "80", "81"),
+		changed("spec.template.spec.containers[name=sidecar].ports[1].containerPort", "81", ""),
+		changed("spec.template.spec.containers[name=sidecar].ports[1].protocol", "TCP", ""),
 	)
 }
 
 func TestDiffOfAnAdoption(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.exists(i.marked(i.configMap("config", "kept=1", "dropped=1"), ""), kubectlApply)
-	i.foretells(i.configMap("config", "kept=2"), ChangeUpdate, FieldDiff{"data.dropped", "1", ""}, FieldDiff{"data.kept", "1", "2"},
-		FieldDiff{`metadata.annotations["` + ownerKey + `"]`, "", mine})
+	i.foretells(i.configMap("config", "kept=2"), ChangeUpdate, changed("data.dropped", "1", ""), changed("data.kept", "1", "2"),
+		changed(`metadata.annotations["` + ownerKey + `"]`, "", mine))
 }
 
 func TestDiffShowsNoSecret(t *testing.T) {
@@ -125,7 +128,7 @@ func TestDiffShowsNoSecret(t *testing.T) {
 		return i.object("{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {k: '" + value + "'}}")
 	}
 	i.foretells(secret(password), ChangeCreate)
-	i.foretells(secret(password+password), ChangeUpdate, FieldDiff{"data.k", secretValue, secretValue})
+	i.foretells(secret(password+password), ChangeUpdate, changed("data.k", fielddiff.SecretValue, fielddiff.SecretValue))
 	outcome := i.diff(i.object("{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {'not a key': '" + password + "'}}"))[0]
 	if outcome.Change != ChangeRefused {
 		t.Errorf("got %+v", outcome)
@@ -196,7 +199,7 @@ func TestDiffOfAScaledWorkload(t *testing.T) {
 	i.exists(i.marked(i.autoscaler("Deployment", "operator"), ""), "kubectl")
 	i.scale(object, 5)
 	i.foretells(i.release(object, "2.0.0"), ChangeUpdate,
-		FieldDiff{"spec.template.spec.containers[name=manager].image", "example.org/operator:1.0.0", "example.org/operator:2.0.0"})
+		changed("spec.template.spec.containers[name=manager].image", "example.org/operator:1.0.0", "example.org/operator:2.0.0"))
 	i.scale(object, 6)
 	found := i.diff(i.release(object, "2.0.1"))
 	if len(found[0].Fields) != 1 || !strings.Contains(found[0].Note, "autoscaler") {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -187,7 +188,7 @@ func FuzzRedacted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		value = strings.TrimSpace(value)
 		frame := "denied: […] text"
-		if len(value) < minValue || strings.Contains(frame, value) {
+		if len(value) < fielddiff.MinValue || strings.Contains(frame, value) {
 			return
 		}
 		obj := &unstructured.Unstructured{Object: map[string]any{"spec": []any{map[string]any{"x": value}}}}

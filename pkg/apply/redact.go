@@ -8,20 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 )
-
-// hidden replaces a value.
-const hidden = "[…]"
-
-// minValue is the minimum length of a value that is hidden. Shorter ones ("on", "80") would hide half of every sentence.
-const minValue = 4
-
-// longValue is the length from which a value is hidden within words too: a match of that length is no accident.
-const longValue = 12
 
 // identifying lists fields whose values name things. A message without them would not help, and none of them is data.
 var identifying = map[string]bool{"apiVersion": true, "kind": true, "name": true, "namespace": true, "image": true, "type": true}
@@ -68,7 +59,7 @@ var quotes = regexp.MustCompile(`(?s)(, got ).*|(&value\.value\w*\{).*|(parsing 
 
 // withoutQuotes removes such values.
 func withoutQuotes(text string) string {
-	return quotes.ReplaceAllString(text, "$1$2$3$4"+hidden+" $5")
+	return quotes.ReplaceAllString(text, "$1$2$3$4"+fielddiff.Hidden+" $5")
 }
 
 // redacted removes every value of the objects from a text, whole words only, longest first.
@@ -84,7 +75,7 @@ func redacted(text string, objects []*unstructured.Unstructured) string {
 	}
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for _, value := range slices.Compact(values) {
-		text = hide(text, value)
+		text = fielddiff.Hide(text, value)
 	}
 	return text
 }
@@ -114,33 +105,4 @@ func leaves(found []string, key string, value any) []string {
 		found = append(found, fmt.Sprint(v))
 	}
 	return found
-}
-
-// hide replaces a value. A short one must be a word of its own: "name" is not hidden in "namespace".
-func hide(text, value string) string {
-	value = strings.TrimSpace(value)
-	if len(value) < minValue {
-		return text
-	}
-	var out strings.Builder
-	for {
-		at := strings.Index(text, value)
-		if at < 0 {
-			out.WriteString(text)
-			return out.String()
-		}
-		end := at + len(value)
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		if len(value) < longValue && (partOfWord(before) || partOfWord(after)) {
-			out.WriteString(text[:end])
-		} else {
-			out.WriteString(text[:at] + hidden)
-		}
-		text = text[end:]
-	}
-}
-
-func partOfWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -16,11 +16,12 @@ type layer struct {
 // common are the packages that manager and clients have in common: decisions, files of policies, kubeconfigs.
 var common = []string{
 	"api", "pkg", "internal/module", "internal/policy", "internal/kubeconfig", "internal/egress", "internal/signcoverage", "internal/takeover",
+	"internal/installable",
 }
 
 // inManager is what most of the manager may import: never each other, setup joins them.
 var inManager = []string{
-	"api", "pkg", "internal/module", "internal/kubeconfig", "internal/egress", "internal/signcoverage",
+	"api", "pkg", "internal/module", "internal/kubeconfig", "internal/egress", "internal/signcoverage", "internal/installable",
 	"internal/manager/sharding", "internal/manager/workerslot", "internal/manager/priority", "internal/manager/hubwatch",
 	"internal/manager/predicates", "internal/manager/runtimes",
 }
@@ -40,6 +41,7 @@ var layers = []layer{
 	{"internal/egress", nil},
 	{"internal/module", []string{"api", "pkg"}},
 	{"internal/signcoverage", []string{"api", "pkg"}},
+	{"internal/installable", []string{"api", "pkg", "internal/module"}},
 	{"internal/kubeconfig", []string{"api", "internal/egress"}},
 	{"internal/policy", []string{"api", "pkg", "internal/module"}},
 	{"internal/takeover", []string{"api", "pkg", "internal/module", "internal/kubeconfig"}},
@@ -63,6 +65,14 @@ var layers = []layer{
 	{"internal/client/managerinstall", append([]string{"config"}, common...)},
 	{"internal/client/rollouts", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
 	{"internal/client/rolloutedit", append([]string{"internal/client/rollouts", "internal/client/kymaedit"}, ofModules...)},
+	{"internal/client/versioncontent", append([]string{"internal/client/directinstall"}, ofModules...)},
+	{"internal/client/hubsettings", append([]string{"internal/client/versioncontent"}, common...)},
+	{"internal/client/runtimedryrun", common},
+	{"internal/client/releaseoutlook", append([]string{
+		"internal/client/hubsettings", "internal/client/versioncontent", "internal/client/releasepreview", "internal/client/runtimedryrun",
+		"internal/client/runtimeaccess",
+	}, ofModules...)},
+	{"internal/client/releasepreview", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
 	{"internal/client/*", ofModules},
 
 	{"internal/devenv/localcluster", []string{"api", "pkg"}},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -116,7 +117,7 @@ func (c *Components) read(ctx context.Context, asked readKey) (*judgement, error
 		}
 		return nil, err
 	}
-	component, err := installable(found)
+	component, err := installable.Of(found)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -151,20 +152,15 @@ func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
 	}, nil
 }
 
-// knownAs returns the name of an installation in the config layer. The first one of a module is always called raw-manifest, so the config
-// layer may use the module's own name instead.
+// knownAs returns the name of an installation in the config layer.
 func (r *reading) knownAs(install string) string {
-	module := r.manifest.Labels[v1beta2.LabelModuleName]
-	if names := r.config.Installs(); install == rawManifest && !slices.Contains(names, install) && slices.Contains(names, module) {
-		return module
-	}
-	return install
+	return installable.ConfigName(r.config.Installs(), r.manifest.Labels[v1beta2.LabelModuleName], install)
 }
 
 // input returns the input of a format with values: those of the config layer, overridden by those of the spec.
 func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
-		Name: cmp.Or(own.ReleaseName, releaseName(r.manifest, part.name)), Path: part.path,
+		Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.manifest.Labels[v1beta2.LabelModuleName], part.name)), Path: part.path,
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values,
 	}
 	if r.manifest.Spec.Values != nil {
@@ -183,21 +179,6 @@ func (r *reading) input(ctx context.Context, part *parsedSource, own helm.Instal
 	}
 	input.KubeVersion, input.APIVersions = r.known.KubeVersion, r.known.APIVersions
 	return input, nil
-}
-
-// maxRelease is the maximum length of a Helm release name.
-const maxRelease = 53
-
-// releaseName returns the installation's name, or the module's name for its first installation, which has no name of its own.
-func releaseName(m *v1beta2.Manifest, install string) string {
-	name := install
-	if module := m.Labels[v1beta2.LabelModuleName]; name == rawManifest && module != "" {
-		name = module
-	}
-	if len(name) > maxRelease {
-		name = name[:maxRelease]
-	}
-	return strings.TrimRight(name, "-.")
 }
 
 // readConfig reads the config layer.

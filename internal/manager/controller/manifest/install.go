@@ -7,7 +7,6 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
-	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // retryTransient is the first pause after something that may recover by itself; the back-off doubles it.
@@ -102,22 +101,6 @@ func (r *Reconciler) failure(err error) (passResult, error) {
 		return *result, nil //nolint:nilerr // the error is the result
 	}
 	return passResult{}, err
-}
-
-func (w *scope) marks() render.Marks {
-	return render.Marks{
-		Labels: map[string]string{
-			v1beta2.LabelManagedBy: v1beta2.ManagedByKyma, // the streams select by it
-		},
-		Defaults: map[string]string{ // operators and monitors of the content may select by their own
-			v1beta2.LabelComponent: w.manifest.Name,
-			v1beta2.LabelPartOf:    v1beta2.PartOfKyma,
-		},
-		Annotations: map[string]string{
-			v1beta2.AnnotationOwnedBy:    w.owner(),
-			v1beta2.AnnotationDisclaimer: v1beta2.DisclaimerText,
-		},
-	}
 }
 
 // plan records what is about to be applied before the first write, where that must be known after an interruption.

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
-	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -30,12 +30,12 @@ const deployer = "deployer"
 //
 // What it adds is part of an object, and so of the hash that decides whether the object must be applied.
 func (r *Reconciler) postRender(ctx context.Context, w *scope, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	objects = render.Mark(objects, w.marks())
+	objects = render.Mark(objects, installable.Marks(w.manifest))
 	objects, err := render.LocaliseImages(objects, w.manifest.Spec.LocalizedImages)
 	if err != nil {
 		return nil, invalidContent(err.Error())
 	}
-	if objects, err = render.PullSecret(objects, r.PullSecret, managerIn(objects, w.manifest.Spec.Manager)); err != nil {
+	if objects, err = render.PullSecret(objects, r.PullSecret, installable.ManagerIn(objects, w.manifest.Spec.Manager)); err != nil {
 		return nil, invalidContent(err.Error())
 	}
 	w.injected = nil
@@ -53,21 +53,6 @@ func (r *Reconciler) isPostRendered(ctx context.Context, w *scope) bool {
 			secret := r.known(ctx, types.NamespacedName{Namespace: w.key.Namespace, Name: injected.Name})
 			return secret == nil || secret.ResourceVersion != injected.ResourceVersion
 		})
-}
-
-// managerIn returns the module's own operator; nil when the spec names none. A manager without namespace matches by kind and name.
-func managerIn(objects []*unstructured.Unstructured, manager *v1beta2.Manager) *inventory.ID {
-	if manager == nil {
-		return nil
-	}
-	id := inventory.ID{Group: manager.Group, Kind: manager.Kind, Namespace: manager.Namespace, Name: manager.Name}
-	for _, object := range objects {
-		found := inventory.IDOf(object)
-		if id.Namespace == "" && found.GroupKind() == id.GroupKind() && found.Name == id.Name {
-			id.Namespace = found.Namespace
-		}
-	}
-	return &id
 }
 
 // inject puts the data of the hub's Secrets into those of the content that request it. Objects are copies already.

@@ -39,13 +39,6 @@ type record struct {
 	windowed bool
 }
 
-// unreachable are the reasons of a Kyma or a Manifest whose runtime cannot be used, whatever the module does.
-var unreachable = []string{
-	v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeUnauthorized, v1beta2.ReasonRuntimeReplaced, v1beta2.ReasonAccessSecretNotFound,
-	v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused,
-	v1beta2.ReasonLocalAccessMissing, v1beta2.ReasonLocalNamespaceRefused,
-}
-
 // newRecord returns the facts about a Kyma and a target. before is what was known of the Kyma and the same target, nil for nothing; refusal
 // is the reason for which the Kyma cannot have the target, empty when it can.
 func newRecord(c candidate, channel string, t *target, before *record, refusal string, now time.Time) *record {
@@ -191,7 +184,7 @@ func lostSince(c candidate, began time.Time) time.Time {
 	}
 	for _, conds := range told {
 		ready := conditions.Find(conds, v1beta2.ConditionReady)
-		if ready == nil || ready.Status == metav1.ConditionTrue || !slices.Contains(unreachable, ready.Reason) {
+		if !module.IsLost(ready) {
 			continue
 		}
 		for _, at := range []time.Time{ready.LastTransitionTime.Time, c.kyma.CreationTimestamp.Time, began} {

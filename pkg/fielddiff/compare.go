@@ -1,4 +1,4 @@
-package apply
+package fielddiff
 
 import (
 	"cmp"
@@ -17,18 +17,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// FieldDiff is one field that would change.
-type FieldDiff struct {
+// Field is one field in which two states differ.
+type Field struct {
 	// Path of the field: spec.template.spec.containers[name=manager].image, data["tls.crt"].
 	Path string
-	// From and To are the current and the new value, "" where the field is absent: text as it is, anything else as JSON. Long values are
-	// shortened to the part that differs.
+	// From and To are the value in the one state and in the other, "" where the field is absent: text as it is, anything else as JSON. Long
+	// values are shortened to the part that differs.
 	From, To string
 }
 
 const (
-	// secretValue stands for every value of a Secret.
-	secretValue = "(hidden)"
+	// SecretValue stands for every value of a Secret.
+	SecretValue = "(hidden)"
 	// maxValue bounds, in bytes, how much of a value is shown.
 	maxValue = 1024
 )
@@ -36,13 +36,17 @@ const (
 // noise lists the fields of metadata that the API server maintains.
 var noise = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"}
 
-// fieldDiffs compares two states of an object, field by field.
-func fieldDiffs(from, to *unstructured.Unstructured) []FieldDiff {
-	c := comparison{}
+// Compare returns the fields in which two states of an object differ, ordered by path: without the fields that the API server maintains, and
+// without the values of a Secret.
+func Compare(from, to *unstructured.Unstructured) []Field { return Secrets{}.Compare(from, to) }
+
+// Compare is the function Compare, with the values of the Secrets hidden wherever else they stand.
+func (s Secrets) Compare(from, to *unstructured.Unstructured) []Field {
+	c := comparison{elsewhere: s}
 	id := inventory.IDOf(from)
 	c.secret = id.Group == "" && id.Kind == "Secret"
 	c.compare("", quiet(from), quiet(to))
-	slices.SortFunc(c.found, func(a, b FieldDiff) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(c.found, func(a, b Field) int { return strings.Compare(a.Path, b.Path) })
 	return c.found
 }
 
@@ -61,8 +65,9 @@ func quiet(obj *unstructured.Unstructured) map[string]any {
 
 // comparison collects differences.
 type comparison struct {
-	secret bool
-	found  []FieldDiff
+	secret    bool
+	elsewhere Secrets
+	found     []Field
 }
 
 // compare walks two values; nil is an absent one. A value that only one side has is walked too, so that every difference is that of a leaf.
@@ -83,7 +88,7 @@ func (c *comparison) compare(path string, from, to any) {
 	}
 	if len(c.found) == before { // two leaves, two different types, or an empty value added or removed
 		was, is := excerpt.Pair(c.show(from), c.show(to), maxValue)
-		c.found = append(c.found, FieldDiff{Path: path, From: was, To: is})
+		c.found = append(c.found, Field{Path: path, From: was, To: is})
 	}
 }
 
@@ -157,12 +162,12 @@ func (c *comparison) show(value any) string {
 		return ""
 	}
 	if c.secret {
-		return secretValue
+		return SecretValue
 	}
 	text, ok := value.(string)
 	if !ok {
 		encoded, err := json.Marshal(value)
 		text = cmp.Or(string(encoded), fmt.Sprint(err))
 	}
-	return text
+	return c.elsewhere.Hide(text)
 }

@@ -1,0 +1,165 @@
+package versioncontent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
+	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
+)
+
+// rendered is what a spec declares.
+type rendered struct {
+	objects []*unstructured.Unstructured
+	images  []string
+}
+
+// rendering renders one spec, as the manager's package modulecontent does.
+type rendering struct {
+	*Loader
+	at     place
+	module string
+	spec   *v1beta2.ManifestSpec
+	config helm.Config
+	values map[string]any
+}
+
+// componentOf returns the content of a spec as a Snapshot of package module holds it.
+func componentOf(spec *v1beta2.ManifestSpec) module.Component {
+	source := &v1beta2.ImageSpec{}
+	if err := json.Unmarshal(spec.Install.Source.Raw, source); err != nil {
+		return module.Component{}
+	}
+	return module.Component{
+		Source: source, LocalizedImages: spec.LocalizedImages,
+		Extras: module.Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs},
+	}
+}
+
+// objects returns what the spec declares: definitions first, then the installations in their order.
+func (r *rendering) objects(ctx context.Context) (*rendered, error) {
+	if err := r.readValues(ctx); err != nil {
+		return nil, err
+	}
+	var parts []engine.Part
+	if r.spec.CRDs != nil {
+		part, err := r.part(ctx, "spec.crds", r.spec.CRDs)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	for _, info := range append([]v1beta2.InstallInfo{r.spec.Install}, r.spec.AdditionalInstalls...) {
+		source := &v1beta2.ImageSpec{}
+		if err := json.Unmarshal(info.Source.Raw, source); err != nil || source.Ref == "" {
+			return nil, foreignSource(info.Name)
+		}
+		part, err := r.part(ctx, info.Name, source)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return r.arranged(parts)
+}
+
+// arranged places the objects of all parts, and gives them the images of the component.
+func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
+	var all []*unstructured.Unstructured
+	for _, part := range parts {
+		for _, step := range part.Steps {
+			all = append(all, step...)
+		}
+	}
+	if len(all) > maxObjects {
+		return nil, errTooMany
+	}
+	scope := render.FirstKnown(render.Scopes(all).Scope, render.BuiltinScope)
+	made, err := engine.Arrange(parts, engine.Placing{
+		Own: func(objects []*unstructured.Unstructured, namespace string) ([]*unstructured.Unstructured, error) {
+			return render.Normalise(objects, namespace, scope)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects, err := render.LocaliseImages(made.Objects, r.spec.LocalizedImages)
+	if err != nil {
+		return nil, err
+	}
+	return &rendered{objects: objects, images: imagesOf(objects)}, nil
+}
+
+// readValues reads the config layer and the values of the spec.
+func (r *rendering) readValues(ctx context.Context) error {
+	var err error
+	if r.spec.Values != nil {
+		if r.values, err = helm.Values(r.spec.Values.Raw); err != nil {
+			return err
+		}
+	}
+	if r.spec.Config == nil {
+		return nil
+	}
+	tree, err := r.tree(ctx, r.spec.Config, false)
+	if err != nil {
+		return err
+	}
+	var data []byte
+	if len(tree.Files) > 0 {
+		data = tree.Files[0].Data
+	}
+	r.config, err = helm.ParseConfig(data)
+	return err
+}
+
+// part reads and renders one source.
+func (r *rendering) part(ctx context.Context, name string, source *v1beta2.ImageSpec) (engine.Part, error) {
+	format := cmp.Or(string(source.Type), string(v1beta2.RefTypeOCI))
+	renderer, known := formats.Builtin()[format]
+	if !known {
+		return engine.Part{}, unknownFormat(name, format)
+	}
+	own, err := r.config.For(installable.ConfigName(r.config.Installs(), r.module, name))
+	if err != nil {
+		return engine.Part{}, err
+	}
+	tree, err := r.tree(ctx, source, format != string(v1beta2.RefTypeOCI))
+	if err != nil {
+		return engine.Part{}, err
+	}
+	input := render.Input{}
+	if format == string(v1beta2.RefTypeHelmChart) {
+		input = render.Input{
+			Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.module, name)), Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace),
+			Values: own.Values, KubeVersion: r.Capabilities.KubeVersion, APIVersions: r.Capabilities.APIVersions,
+		}
+		if r.values != nil {
+			input.Values = helm.MergeValues(own.Values, r.values)
+		}
+	}
+	made, err := renderer.Render(ctx, tree, input)
+	if err != nil {
+		return engine.Part{}, render.InFile(name, err)
+	}
+	return engine.Part{Name: name, Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace), Steps: made.Steps}, nil
+}
+
+// tree returns the files of a layer.
+func (r *rendering) tree(ctx context.Context, source *v1beta2.ImageSpec, archive bool) (*content.Tree, error) {
+	reference, _, err := content.ParseReference(r.at.repository(source.Repo), source.Name, source.Ref)
+	if err != nil {
+		return nil, err
+	}
+	from := &content.LayerSource{OCI: r.oci(r.at), Ref: reference, Archive: archive}
+	return from.Fetch(ctx, content.Resolved{Digest: source.Ref})
+}

@@ -1,0 +1,54 @@
+package versioncontent
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
+)
+
+// Version is a version of a module as it would be installed. It is shared: copy what you change.
+type Version struct {
+	// Module and Version name it.
+	Module, Version string
+	// Digest of what it installs, as the lifecycle manager computes it for a Manifest without values and target namespace of its own.
+	Digest string
+	// Source is where it was read, for users: "host/path//component:version".
+	Source string
+	// Template of the version; nil where it was loaded from a Manifest.
+	Template *v1beta2.ModuleTemplate
+	// Objects in the order of installation, with their namespaces and with the images of the component.
+	Objects []*unstructured.Unstructured
+	// Images that the objects name, sorted, each once.
+	Images []string
+	// Requires lists what the version needs before it is installed: by its template and by its component.
+	Requires []v1beta2.Requirement
+	// Spec is the part of a Manifest's spec that the version decides.
+	Spec *v1beta2.ManifestSpec
+}
+
+// Reference returns "<version>@<digest>", as consent names the version.
+func (v *Version) Reference() string { return revision.Reference(v.Version, v.Digest) }
+
+// ReferenceFor returns the Reference for a Kyma whose Manifest has this spec: values and target namespace of a Manifest, which only users
+// set, are part of the digest. have may be nil.
+func (v *Version) ReferenceFor(have *v1beta2.ManifestSpec) string {
+	return revision.Reference(v.Version, revision.Planned(have, v.Spec).Digest)
+}
+
+// Component returns the content as a Snapshot of package module holds it.
+func (v *Version) Component() module.Component { return componentOf(v.Spec) }
+
+// imagesOf returns the images that objects name, sorted, each once.
+func imagesOf(objects []*unstructured.Unstructured) []string {
+	var all []string
+	for _, use := range render.ImageUses(objects) {
+		all = append(all, use.Image)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
