@@ -13,10 +13,14 @@ import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge,
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
+import { Badges, offeredMeans, pendingMeans, Signature, suspendedMeans } from '../parts/modules'
+import { ReviewOf } from '../review/ReviewOf'
 import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
+import { ConsentCard } from './ModuleConsent'
 import { HistoryTab, Waits } from './ModuleHistory'
+import { NeedsCard } from './ModuleNeeds'
+import { PermissionsTab } from './ModulePermissions'
 import { VersionsTab } from './ModuleVersions'
 
 /** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
@@ -74,13 +78,16 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <Reasons why={why} />
         </section>
       )}
+      <ConsentCard data={data} />
       <Waits data={data} />
       <Facts data={data} />
+      <NeedsCard data={data} />
       <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false} keepMountedMode="display-none">
         <Tabs.List aria-label="About this module">
           <Tabs.Tab value="parts">Resources</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
           {data.module.kyma && <Tabs.Tab value="history">History</Tabs.Tab>}
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
@@ -93,6 +100,9 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="versions" pt="md">
           <VersionsTab data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="permissions" pt="md">
+          <PermissionsTab data={data} path={path} />
         </Tabs.Panel>
         <Tabs.Panel value="history" pt="md">
           <HistoryTab data={data} />
@@ -238,6 +248,16 @@ function Buttons({ data }: { data: ModuleDetail }) {
       <DeedModal
         title={titleOf(deed, m.name)}
         deed={deed}
+        before={
+          deed?.kind === 'upgrade' &&
+          kyma && (
+            <ReviewOf
+              title={`What ${m.version.available} may do and changes`}
+              path={'/modules' + at(...kyma.split('/'), m.name)}
+              parameters={{ version: m.version.available ?? '' }}
+            />
+          )
+        }
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
         verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
@@ -249,8 +269,8 @@ function Buttons({ data }: { data: ModuleDetail }) {
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
   return (
     <Action
-      allowed={allowed && !m.suspended && !m.offered}
-      why={m.suspended ? suspendedMeans : m.offered ? offeredMeans : undefined}
+      allowed={allowed && !m.suspended && !m.offered && !m.pending}
+      why={m.suspended ? suspendedMeans : m.pending ? pendingMeans : m.offered ? offeredMeans : undefined}
       onClick={onClick}
     >
       Upgrade to {m.version.available}
