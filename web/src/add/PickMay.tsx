@@ -29,11 +29,10 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
     setBusy(true)
     setError(undefined)
     try {
-      for (const { name, channel, version } of lacks) {
+      for (const { name, channel } of lacks) {
         const offer = await send<Offer>('GET', query('/catalog' + at(name), { namespace: pick.offer.namespace ?? '' }))
         act({ do: 'toggle', offer })
-        const from = version ? 'version:' + version : channel ? 'channel:' + channel : ''
-        if (from) act({ do: 'from', name, from })
+        if (channel) act({ do: 'from', name, from: 'channel:' + channel })
       }
     } catch (refusal) {
       setError(refusal as Refusal)

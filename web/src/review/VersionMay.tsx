@@ -88,6 +88,11 @@ function Told({ review, bare }: { review: Review; bare?: boolean }) {
         <ShieldCheck size={20} aria-hidden />
         <strong>{newsOf(version, against, rights)}</strong>
       </p>
+      {review.note && (
+        <Notice>
+          <p>{sentence(review.note)}</p>
+        </Notice>
+      )}
       {against ? <News review={review} rights={rights} /> : <Everything review={review} open />}
       {!bare && (
         <Disclosure title="What changes in the cluster" open={false}>

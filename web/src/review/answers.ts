@@ -97,6 +97,8 @@ export interface Review {
   version: string
   /** against is the version that it is compared with; missing for a first installation. */
   against?: string
+  /** note says what the comparison leaves out. */
+  note?: string
   limits: string
   changes?: Changes | null
   /** may is everything that the version may do, the gravest first; more counts what is not listed. */
@@ -146,21 +148,23 @@ export interface Strategy {
 
 /** Need is one thing that a version needs. */
 export interface Need extends Requirement {
-  /** met is Unknown where it was not looked at. */
-  met: 'Met' | 'Missing' | 'Unknown'
+  /** state is how far it is met; Unknown where it was not looked at. */
+  state: 'Ready' | 'WrongVersion' | 'NotReady' | 'Missing' | 'Unknown'
+  have?: string
+  /** message says why it does not count, with the requirement itself. */
+  message?: string
+  /** text is the requirement in words. */
   text: string
-  /** why is what there is instead. */
-  why?: string
   /** addable says that the Kyma lacks the module, and that the catalog has a version of it that fits. */
   addable?: boolean
-  /** channel or version to add it with; the channel of the Kyma without both. */
+  /** addChannel is the channel to add it with; that of the Kyma without one. */
   addChannel?: string
-  addVersion?: string
 }
 export interface Needs {
   version: string
   needs: Need[] | null
-  unread?: Unread[] | null
+  /** reason is why the cluster was not looked at. */
+  reason?: string
 }
 
 export type Outcome =
