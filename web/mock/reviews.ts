@@ -8,7 +8,17 @@ const ok = (body: unknown): Reply => ({ status: 200, body })
 const digest = 'sha256:' + '8f43c1d2'.repeat(8)
 
 export const limits =
-  'Covers the objects that the module is installed with. What its operators create while they run, and what other objects of the cluster grant to it, is not covered.'
+  'Covers the objects that the module is installed with. What its operators create while they run, and what other objects of the ' +
+  'cluster grant to it, is not covered.'
+
+/** newer are the versions of a module for which there is a newer one. */
+export const newer = (installed: string, available: string) => ({
+  desired: available,
+  installed,
+  available,
+  outdated: true,
+  mismatch: true,
+})
 
 const finding = (severity: Severity, sentence: string, rule: string, subject = 'ServiceAccount notes-system/manager'): Finding => ({
   key: `rights|${sentence}`,
@@ -23,14 +33,14 @@ const secrets = finding('Critical', 'May read every Secret of the cluster.', 'Cl
 const added: Finding[] = [
   secrets,
   finding('High', 'May run commands in every Pod of the cluster.', 'ClusterRole notes-manager rule 5: create pods/exec'),
-  finding('Medium', 'Uses the network of a node, past all NetworkPolicies.', 'Deployment notes-system/notes-agent spec.template.spec.hostNetwork', ''),
+  finding('Medium', 'Uses the network of a node, past all NetworkPolicies.', 'Deployment notes-system/agent hostNetwork', ''),
   finding('Low', 'May read every ConfigMap of the cluster.', 'ClusterRole notes-manager rule 2: get,list configmaps'),
   finding('Info', 'May write events.', 'Role notes-system/notes-manager rule 1: create,patch events'),
 ]
 const usual: Finding[] = [
-  finding('Medium', 'May change every Deployment of the cluster.', 'ClusterRole notes-manager rule 1: create,update,patch,delete deployments.apps'),
+  finding('Medium', 'May change every Deployment of the cluster.', 'ClusterRole notes-manager rule 1: update,patch deployments.apps'),
   ...Array.from({ length: 11 }, (_, i) =>
-    finding('Info', `May change its own notes of kind ${i + 1}.`, `ClusterRole notes-manager rule ${i + 6}: * notes.samples.kyma-project.io`),
+    finding('Info', `May change its own notes of kind ${i + 1}.`, `ClusterRole notes-manager rule ${i + 6}: * notes`),
   ),
 ]
 
@@ -41,7 +51,7 @@ export const changes: Changes = {
     added,
     removed: [finding('Low', 'May delete Jobs in namespace notes-system.', 'Role notes-system/notes-cleaner rule 1: delete jobs.batch')],
     definitionsChanged: [
-      { name: 'notes.samples.kyma-project.io', severity: 'Low', sentences: ['Serves v1beta1, too.', 'Stores v1beta1 in place of v1alpha1.'] },
+      { name: 'notes.samples.kyma-project.io', severity: 'Low', sentences: ['Serves v1beta1, too.', 'Stores v1beta1, not v1alpha1.'] },
     ],
     webhooksAdded: [{ name: 'MutatingWebhookConfiguration notes/defaults.notes.samples.kyma-project.io' }],
     imagesChanged: [{ registry: 'registry.example.com', repository: 'notes/manager', before: ['2.0.0'], after: ['2.1.0'] }],
@@ -68,7 +78,7 @@ export const changes: Changes = {
           { path: 'spec.template.spec.containers[manager].resources.limits.memory', from: '128Mi', to: '256Mi' },
         ],
       },
-      { kind: 'Secret', namespace: 'notes-system', name: 'notes-webhook', fields: [{ path: 'data[tls.crt]', from: '(hidden)', to: '(hidden)' }] },
+      { kind: 'Secret', namespace: 'notes-system', name: 'webhook', fields: [{ path: 'data[tls.crt]', from: '(hidden)', to: '(hidden)' }] },
     ],
     unchanged: 17,
     restarts: [{ group: 'apps', kind: 'Deployment', namespace: 'notes-system', name: 'notes-manager' }],
@@ -102,10 +112,34 @@ const consentOf = (kyma: string, module: string, of: Pending | undefined): Conse
 }
 
 const needsOfNotes: Need[] = [
-  { module: 'istio', version: '>=1.20 <2', state: 'Missing', text: 'module istio (>=1.20 <2)', message: 'module istio (>=1.20 <2), which the Kyma does not have', addable: true },
-  { module: 'api-gateway', version: '>=3.5', state: 'WrongVersion', have: '3.4.1', text: 'module api-gateway (>=3.5)', message: 'module api-gateway (>=3.5), which has version 3.4.1' },
-  { definition: 'gateways.gateway.networking.k8s.io', served: 'v1', state: 'Ready', text: 'definition gateways.gateway.networking.k8s.io served as v1' },
-  { kubernetes: '>=1.31', state: 'Unknown', text: 'Kubernetes >=1.31', message: 'Kubernetes >=1.31, and the version of the cluster is not known yet: the runtime does not answer' },
+  {
+    module: 'istio',
+    version: '>=1.20 <2',
+    state: 'Missing',
+    text: 'module istio (>=1.20 <2)',
+    message: 'module istio (>=1.20 <2), which the Kyma does not have',
+    addable: true,
+  },
+  {
+    module: 'api-gateway',
+    version: '>=3.5',
+    state: 'WrongVersion',
+    have: '3.4.1',
+    text: 'module api-gateway (>=3.5)',
+    message: 'module api-gateway (>=3.5), which has version 3.4.1',
+  },
+  {
+    definition: 'gateways.gateway.networking.k8s.io',
+    served: 'v1',
+    state: 'Ready',
+    text: 'definition gateways.gateway.networking.k8s.io served as v1',
+  },
+  {
+    kubernetes: '>=1.31',
+    state: 'Unknown',
+    text: 'Kubernetes >=1.31',
+    message: 'Kubernetes >=1.31, and the version of the cluster is not known yet: the runtime does not answer',
+  },
 ]
 
 /** detail is what the page of a module shows besides. */
@@ -163,7 +197,10 @@ export function review(world: World, module: string, version: string, against: s
     done.may = usual
     done.changes = { ...changes, to: { version, digest }, rights: {}, objects: { unchanged: 21, changed: [] } }
   }
-  if (!against && done.changes) done.changes = { ...done.changes, from: undefined, rights: { added: all }, objects: { added: changes.objects.added, unchanged: 0 } }
+  if (!against && done.changes) {
+    const objects = { added: changes.objects.added, unchanged: 0 }
+    done.changes = { ...done.changes, from: undefined, rights: { added: all }, objects }
+  }
   return late(world, `review ${module} ${version}`, reading, done)
 }
 
@@ -198,7 +235,7 @@ export function forecast(world: World, module: string, channel: string, version:
         { outcome: 'WaitsForRollout', detail: 'in wave rest', count: 930, names: ['runtime-0300'], more: 929 },
         { outcome: 'NeedsConsent', detail: 'of the user of the runtime', count: 64, names: ['bank-1', 'bank-2'], more: 62 },
         { outcome: 'WaitsForWindow', detail: 'opens 2026-11-28T22:00:00Z', count: 9, names: ['night-1'], more: 8 },
-        { outcome: 'RequirementMissing', detail: 'module istio (>=1.20 <2), which the Kyma does not have', count: 5, names: ['bare-1'], more: 4 },
+        { outcome: 'RequirementMissing', detail: 'module istio, which the Kyma does not have', count: 5, names: ['bare-1'], more: 4 },
         { outcome: 'Unreachable', detail: 'RuntimeUnreachable', count: 11, names: ['lost-1'], more: 10 },
         { outcome: 'Same', count: 2, names: ['early-bird', 'pilot'] },
       ],

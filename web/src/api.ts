@@ -238,7 +238,6 @@ export interface ModuleDetail {
   consent?: Consent | null
   strategy?: Strategy | null
   needs?: Needs | null
-  /** neededBy are the modules of the Kyma that need this one. */
   neededBy?: string[] | null
   unread?: Unread[] | null
   access: { edit: boolean; delete: boolean; runtime: boolean }

@@ -34,7 +34,7 @@ func (p *planner) approve(ctx context.Context) (*plan, error) {
 	made.why = fmt.Sprintf("version %s of module %s is installed with exactly the content %s", version, name, consent.Pending.Digest)
 	if len(consent.Others) > 0 {
 		made.warnings = append(made.warnings, fmt.Sprintf("%s must agree, too: until then version %s is not installed",
-			kymaedit.Consenters(consent.Others), version))
+			modulestatus.Consenters(consent.Others), version))
 	}
 	if consent.Pending.Downtime {
 		made.warnings = append(made.warnings, "the version needs downtime: it is installed in the next maintenance window")

@@ -11,8 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
-// mostPlaces bounds how many registries are kept a loader for.
-const mostPlaces = 16
+// mostRegistries bounds how many registries are kept a loader for.
+const mostRegistries = 16
 
 // contents keeps one loader of versions for each registry that a hub reads components from.
 type contents struct {
@@ -34,7 +34,7 @@ func (c *contents) loader(at versioncontent.Place) (found *versioncontent.Loader
 		return found, done
 	}
 	found = c.make(at)
-	if len(c.kept) >= mostPlaces {
+	if len(c.kept) >= mostRegistries {
 		return found, func() { _ = found.Close() }
 	}
 	if c.kept == nil {
@@ -115,4 +115,3 @@ func (s *Server) loaderFor(ctx context.Context, u *User, namespace, module strin
 	}
 	return loader, settings, done, err
 }
-

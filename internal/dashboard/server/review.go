@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releaseoutlook"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
@@ -271,7 +272,10 @@ func (s *Server) linkedSide(ctx context.Context, template *v1beta2.ModuleTemplat
 	defer over()
 	objects, err := s.behind(ctx, linkOf(template), template.Annotations[v1beta2.AnnotationRawManifestDigest])
 	if err != nil {
-		return nil, notBehind(template, err)
+		if communitycatalog.Undialled(err) != nil {
+			return nil, err
+		}
+		return nil, &unreadable{Reason: WhyUnreachable, Message: "the link rawManifest of ModuleTemplate " + template.Name + " cannot be read: " + cause(err)}
 	}
 	return &releasepreview.Side{
 		Version: template.ModuleVersion(), Digest: template.Annotations[v1beta2.AnnotationRawManifestDigest], Template: template, Objects: objects,

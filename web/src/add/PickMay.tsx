@@ -7,7 +7,7 @@ import { useAsked } from '../live/useAsked'
 import { Notice } from '../parts/basics'
 import type { Needs } from '../review/answers'
 import { missing, NeedList } from '../review/Needs'
-import { ReviewOf } from '../review/ReviewOf'
+import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { sentence } from '../words'
 import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
 
@@ -68,12 +68,13 @@ export function PicksMay({ w }: { w: Wizard }) {
   return (
     <section className="stack tight" aria-label="What these versions may do">
       <h3 className="flat">{picks.length === 1 ? 'This version may …' : 'These versions may …'}</h3>
-      {picks.map((pick) => (
+      {picks.map((pick, i) => (
         <ReviewOf
           key={pick.offer.name}
           title={`What ${pick.offer.name} ${versionOf(w, pick)} may do`}
           path={'/catalog' + at(pick.offer.name)}
           parameters={askedFor(pick, versionOf(w, pick))}
+          eager={i < eagerly}
           open={picks.length === 1}
         />
       ))}

@@ -127,7 +127,7 @@ function viaKyma(kind: Deed['kind']): string {
     case 'retry':
       return 'the lifecycle manager does the work.'
     case 'approve':
-      return 'the lifecycle manager installs exactly this content, now that you agree, and nothing else that is published under the same version.'
+      return 'the lifecycle manager installs exactly this content, and nothing else that is published under the same version.'
     case 'strategy':
       return 'the lifecycle manager asks from then on, or does not.'
     default:

@@ -13,7 +13,7 @@ import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge,
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { Badges, offeredMeans, pendingMeans, Signature, suspendedMeans } from '../parts/modules'
+import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
 import { ReviewOf } from '../review/ReviewOf'
 import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
@@ -216,10 +216,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''
   const going = m.state === 'Deleting'
+  const upgradable = m.version.outdated && !going && !m.pending // what waits for consent has a button of its own
   const busy = going ? 'It is being removed.' : undefined
   return (
     <>
-      {m.version.outdated && !going && (
+      {upgradable && (
         <UpgradeButton
           module={m}
           allowed={access.edit}
@@ -248,16 +249,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
       <DeedModal
         title={titleOf(deed, m.name)}
         deed={deed}
-        before={
-          deed?.kind === 'upgrade' &&
-          kyma && (
-            <ReviewOf
-              title={`What ${m.version.available} may do and changes`}
-              path={'/modules' + at(...kyma.split('/'), m.name)}
-              parameters={{ version: m.version.available ?? '' }}
-            />
-          )
-        }
+        before={deed?.kind === 'upgrade' && kyma && <NextVersion module={m} />}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
         verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
@@ -266,11 +258,18 @@ function Buttons({ data }: { data: ModuleDetail }) {
   )
 }
 
+/** NextVersion is what the version that is available may do and changes, before an upgrade. */
+function NextVersion({ module: m }: { module: Module }) {
+  const available = m.version.available ?? ''
+  const path = '/modules' + at(...(m.kyma ?? '').split('/'), m.name)
+  return <ReviewOf title={`What ${available} may do and changes`} path={path} parameters={{ version: available }} eager />
+}
+
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
   return (
     <Action
-      allowed={allowed && !m.suspended && !m.offered && !m.pending}
-      why={m.suspended ? suspendedMeans : m.pending ? pendingMeans : m.offered ? offeredMeans : undefined}
+      allowed={allowed && !m.suspended && !m.offered}
+      why={m.suspended ? suspendedMeans : m.offered ? offeredMeans : undefined}
       onClick={onClick}
     >
       Upgrade to {m.version.available}

@@ -39,7 +39,7 @@ export function ConsentCard({ data }: { data: ModuleDetail }) {
         <strong>{waitingFor(pending, m.version.installed)}</strong>
         {m.version.installed && ` Until then ${m.version.installed} runs on.`}
       </p>
-      {counts.length > 0 && <p className="dim small flat">In all: {counts.join(', ')}.</p>}
+      {counts.length > 0 && !shown && <p className="dim small flat">In all: {counts.join(', ')}.</p>}
       {others && <p className="small flat">{sentence(others)}</p>}
       {until && <p className="small flat">{until}</p>}
       <div className="row">
@@ -64,6 +64,11 @@ export function ConsentCard({ data }: { data: ModuleDetail }) {
         verb={`Approve ${pending.version}`}
         deed={deed}
         close={() => setDeed(null)}
+        before={
+          <p className="flat">
+            <strong>{waitingFor(pending, m.version.installed)}</strong>
+          </p>
+        }
       />
     </section>
   )

@@ -27,13 +27,13 @@ export function OfferMay({ offer }: { offer: Offer }) {
           />
         )}
       </div>
-      <ReviewOf key={version} title={`What ${offer.name} ${version} may do`} path={path} parameters={parameters} />
+      <ReviewOf key={version} title={`What ${version} asks for`} path={path} parameters={parameters} />
       <OfferNeeds offer={offer} version={version} />
     </section>
   )
 }
 
-/** OfferNeeds lists what a version needs. Whether it is there is known where there is only one Kyma; the wizard knows it for the chosen one. */
+/** OfferNeeds lists what a version needs. Where there is only one Kyma, it says whether that is there; the wizard does for any. */
 function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
   const kymas = useLive<List<KymaLine>>(query('/kymas', { limit: 2 }))
   const only = kymas.data?.total === 1 ? kymas.data.items?.[0] : undefined

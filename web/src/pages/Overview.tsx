@@ -178,7 +178,7 @@ function needOf(item: Attention): { to: string; what: string } {
 function Need({ item }: { item: Attention }) {
   const { to, what } = needOf(item)
   return (
-    <li className={`tone-${item.kind === 'Consent' ? 'busy' : stateWord(item.state).tone}`}>
+    <li className={`tone-${item.kind === 'Consent' ? asksYou.tone : stateWord(item.state).tone}`}>
       <Avatar name={item.name} />
       <div>
         <div className="row">

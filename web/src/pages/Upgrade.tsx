@@ -17,7 +17,7 @@ import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, ty
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
 import { Reads } from '../parts/shelves'
-import { ReviewOf } from '../review/ReviewOf'
+import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { capital, count, sentence } from '../words'
 
 /** upgradeOf is the deed that brings modules to the version that is available. */
@@ -116,12 +116,13 @@ function Versions({ modules }: { modules: Module[] }) {
   const managed = modules.filter((m) => m.kyma)
   return (
     <>
-      {managed.slice(0, shownVersions).map((m) => (
+      {managed.slice(0, shownVersions).map((m, i) => (
         <ReviewOf
           key={keyOf(m)}
           title={`${m.name} in ${m.kyma}: what ${m.version.available} may do and changes`}
           path={'/modules' + at(...(m.kyma ?? '').split('/'), m.name)}
           parameters={{ version: m.version.available ?? '' }}
+          eager={i < eagerly}
         />
       ))}
     </>

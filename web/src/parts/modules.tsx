@@ -14,7 +14,7 @@ export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it 
 export const offeredMeans = 'A rollout decides when this Kyma gets that version. What is installed runs on until then.'
 
 /** pendingMeans says why a version that waits for consent does not come at once. */
-export const pendingMeans = 'It waits until a person agrees to what it may do. What is installed runs on until then.'
+const pendingMeans = 'It waits until a person agrees to what it may do. What is installed runs on until then.'
 
 /** Waiting says that a version waits for consent, and leads to what it asks for. */
 function Waiting({ module: m }: { module: Module }) {

@@ -1,27 +1,29 @@
 // Lists of what a version may do: grouped by how grave it is, each with its rule behind a disclosure.
 import { Button, Tooltip } from '@mantine/core'
 import { useState } from 'react'
+import { count } from '../words'
 import type { Finding } from './answers'
 import { grouped, severityWord, type Besides } from './words'
 
 /** few is how many of one severity are shown before a user asks for more. */
 const few = 8
 
-/** Findings are sentences, the gravest first. */
+/** Findings are sentences, the gravest first. What every module does is only counted, until a user asks for it. */
 export function Findings({ findings, label }: { findings: Finding[]; label: string }) {
+  const groups = grouped(findings)
   return (
     <ul className="findings" aria-label={label}>
-      {grouped(findings).map((group) => (
-        <Group key={group.severity} severity={group.severity} findings={group.findings} />
+      {groups.map(({ severity, findings: of }) => (
+        <Group key={severity} severity={severity} findings={of} first={severity === 'Info' && groups.length > 1 ? 0 : few} />
       ))}
     </ul>
   )
 }
 
-function Group({ severity, findings }: { severity: string; findings: Finding[] }) {
+function Group({ severity, findings, first }: { severity: string; findings: Finding[]; first: number }) {
   const [all, setAll] = useState(false)
   const word = severityWord(severity)
-  const shown = all ? findings : findings.slice(0, few)
+  const shown = all ? findings : findings.slice(0, first)
   return (
     <li>
       <Tooltip label={word.means}>
@@ -34,8 +36,8 @@ function Group({ severity, findings }: { severity: string; findings: Finding[] }
         {shown.length < findings.length && (
           <li>
             <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
-              Show {findings.length - shown.length} more
-              <span className="hidden-text"> of severity {word.label}</span>
+              {first === 0 ? `Show ${count(findings.length, 'usual thing')}` : `Show ${findings.length - shown.length} more`}
+              {first > 0 && <span className="hidden-text"> of severity {word.label}</span>}
             </Button>
           </li>
         )}

@@ -55,27 +55,38 @@ function Fleet({ forecast: { result } }: { forecast: Forecast }) {
           </ul>
         </>
       )}
-      {(result?.then ?? []).length > 0 && (
-        <p className="dim small flat">
-          Of those that wait for their rollout: {sharesOf(result?.then).map((s) => `${s.count} ${small(outcomeWord(s.outcome).label)}`).join(', ')}.
+      {asides(result).map((text) => (
+        <p key={text} className="dim small flat">
+          {text}
         </p>
-      )}
-      {(result?.others ?? 0) > 0 && (
-        <p className="dim small flat">
-          {count(result?.others ?? 0, 'other Kyma')} {result?.others === 1 ? 'has' : 'have'} the module from another channel, pinned or unmanaged,
-          and {result?.others === 1 ? 'is' : 'are'} not affected.
-        </p>
-      )}
-      {(result?.unknown ?? []).length > 0 && (
-        <Notice tone="idle" title="Not taken into account">
-          <ul>
-            {(result?.unknown ?? []).slice(0, 5).map((text) => (
-              <li key={text}>{sentence(text)}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      ))}
+      <Unknown texts={result?.unknown ?? []} />
     </>
+  )
+}
+
+/** asides are what else one should know of the Kymas. */
+function asides(result: Forecast['result']): string[] {
+  const later = sharesOf(result?.then).map((share) => `${share.count} ${small(outcomeWord(share.outcome).label)}`)
+  const others = result?.others ?? 0
+  const have = others === 1 ? 'has' : 'have'
+  const are = others === 1 ? 'is' : 'are'
+  return [
+    later.length > 0 && `Of those that wait for their rollout: ${later.join(', ')}.`,
+    others > 0 && `${count(others, 'other Kyma')} ${have} the module from another channel, pinned or unmanaged, and ${are} not affected.`,
+  ].filter((text): text is string => typeof text === 'string')
+}
+
+function Unknown({ texts }: { texts: string[] }) {
+  if (texts.length === 0) return null
+  return (
+    <Notice tone="idle" title="Not taken into account">
+      <ul>
+        {texts.slice(0, 5).map((text) => (
+          <li key={text}>{sentence(text)}</li>
+        ))}
+      </ul>
+    </Notice>
   )
 }
 

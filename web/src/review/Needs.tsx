@@ -36,7 +36,7 @@ interface Props {
 /** NeedList lists what is needed, and says of each whether it is there. */
 export function NeedList({ needs, chosen = [], plain }: Props) {
   return (
-    <ul className="needs" aria-label="Requirements">
+    <ul className={plain ? 'flat-list' : 'needs'} aria-label="Requirements">
       {needs.map((need) => (plain ? <li key={need.text}>{capital(need.text)}</li> : <One key={need.text} need={need} chosen={chosen} />))}
     </ul>
   )

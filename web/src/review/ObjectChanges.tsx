@@ -1,5 +1,5 @@
-// What changes in a cluster when one version replaces another: objects and their fields, rendered old against new. Values of Secrets are hidden
-// by the server.
+// What changes in a cluster when one version replaces another: objects and their fields, rendered old against new. The server hides values
+// of Secrets.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Change } from '../api'
@@ -21,9 +21,9 @@ export function changesOf({ objects, template }: Changes): Change[] {
     const rest = more > 0 ? [{ path: `and ${count(more, 'more field')}` }] : []
     return { object: refOf(one), change: 'Update', fields: [...(one.fields ?? []), ...rest] }
   })
-  const settings: Change[] =
-    (template ?? []).length > 0 ? [{ object: { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }, change: 'Update', fields: template }] : []
-  return [...of(objects.removed, 'Delete'), ...changed, ...settings, ...of(objects.added, 'Create')]
+  const settings: Change = { object: { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }, change: 'Update', fields: template }
+  const others = (template ?? []).length > 0 ? [settings] : []
+  return [...of(objects.removed, 'Delete'), ...changed, ...others, ...of(objects.added, 'Create')]
 }
 
 /** ObjectChangesView lists the objects that differ, each with its fields. */

@@ -95,7 +95,7 @@ function Told({ review, bare }: { review: Review; bare?: boolean }) {
       )}
       {against ? <News review={review} rights={rights} /> : <Everything review={review} open />}
       {!bare && (
-        <Disclosure title="What changes in the cluster" open={false}>
+        <Disclosure title={against ? 'What changes in the cluster' : 'What it installs'} open={false}>
           <ObjectChangesView changes={changes} />
         </Disclosure>
       )}

@@ -6,10 +6,11 @@ const finding = (sentence: string, severity: Severity = 'High'): Finding => ({ k
 
 describe('the one sentence on top', () => {
   const secrets = 'May read every Secret of the cluster.'
+  const wants = '1.1.0 also wants to read every Secret of the cluster'
   it.each([
     ['a new right', ['1.0.0', [secrets], 1], '1.1.0 also wants to read every Secret of the cluster.'],
-    ['more than one', ['1.0.0', [secrets, 'x', 'y'], 3], '1.1.0 also wants to read every Secret of the cluster, and asks for 2 more things.'],
-    ['more than there are sentences', ['1.0.0', [secrets], 2], '1.1.0 also wants to read every Secret of the cluster, and asks for 1 more thing.'],
+    ['more than one', ['1.0.0', [secrets, 'x', 'y'], 3], `${wants}, and asks for 2 more things.`],
+    ['more than there are sentences', ['1.0.0', [secrets], 2], `${wants}, and asks for 1 more thing.`],
     ['something else than a right', ['1.0.0', ['Runs privileged containers.'], 1], '1.1.0 also runs privileged containers.'],
     ['a first installation', ['', [secrets], 1], '1.1.0 may read every Secret of the cluster.'],
     ['a first one that is something else', ['', ['Runs containers as root.'], 1], '1.1.0 runs containers as root.'],

@@ -156,8 +156,8 @@ export function objectsText(o: ObjectChanges): string {
 
 /** sidesText names those whose consent is missing. */
 export function sidesText(sides: ConsentSide[] | undefined): string {
-  const names = (sides ?? []).map((side) => (side === 'Hub' ? 'the operator of the hub' : side === 'Runtime' ? 'the user of the runtime' : side))
-  return names.join(' and ')
+  const names = { Hub: 'the operator of the hub', Runtime: 'the user of the runtime' }
+  return (sides ?? []).map((side) => (Object.hasOwn(names, side) ? names[side] : side)).join(' and ')
 }
 
 /** untilText says when a version comes without consent; empty: never. */
