@@ -14,26 +14,55 @@ import (
 // Analyse returns what the objects may do once they are applied. It never fails: what it cannot read becomes a finding that says so.
 func Analyse(objects []*unstructured.Unstructured) Report {
 	b := newBuilder(objects)
+	b.readWorkloads()
+	b.readDefinitions()
 	b.analyseRBAC()
+	b.analysePods()
+	b.analyseTokens()
+	b.analyseWebhooks()
+	b.analysePolicies()
+	b.analyseAPIServices()
+	b.analyseExposure()
+	b.analysePlacement()
+	b.analyseCluster()
 	b.analyseImages()
 	return b.report()
 }
 
 // builder collects what is found.
 type builder struct {
-	objects  []*unstructured.Unstructured
-	findings []Finding
-	// accounts are the ServiceAccounts of the module, as "ns/name": those among the objects, and those that its pods use.
+	objects   []*unstructured.Unstructured
+	workloads []workload
+	findings  []Finding
+	// accounts are the ServiceAccounts of the module, as "ns/name": those that it brings, and those that its pods use.
 	accounts map[string]bool
+	// brought are the ServiceAccounts among the objects, and bound those that have rights.
+	brought, bound map[string]bool
+	// refusesToken are the ServiceAccounts whose pods get no token unless they ask for one.
+	refusesToken map[string]bool
+	// secrets are the Secrets among the objects, as "ns/name".
+	secrets map[string]bool
 	// own are the resources that the module defines, as "plural.group".
 	own map[string]bool
-	out Report
+	// intercepted is what webhooks and policies intercept.
+	intercepted []placedInterception
+	out         Report
 }
 
 func newBuilder(objects []*unstructured.Unstructured) *builder {
-	b := &builder{objects: unpack(objects), accounts: map[string]bool{}, own: map[string]bool{}}
+	b := &builder{
+		objects: unpack(objects), accounts: map[string]bool{}, brought: map[string]bool{}, bound: map[string]bool{},
+		refusesToken: map[string]bool{}, secrets: map[string]bool{}, own: map[string]bool{},
+	}
 	for _, object := range b.ofKind("", "ServiceAccount") {
-		b.accounts[namespaceOf(object)+"/"+object.GetName()] = true
+		account := namespaceOf(object) + "/" + object.GetName()
+		b.accounts[account], b.brought[account] = true, true
+		if mounts, set := object.Object["automountServiceAccountToken"].(bool); set && !mounts {
+			b.refusesToken[account] = true
+		}
+	}
+	for _, object := range b.ofKind("", "Secret") {
+		b.secrets[namespaceOf(object)+"/"+object.GetName()] = true
 	}
 	return b
 }
@@ -100,7 +129,9 @@ func decode(object *unstructured.Unstructured, into any) error {
 }
 
 // namespaceOf returns the namespace of a namespaced object. One that names none goes where kubectl would put it.
-func namespaceOf(object *unstructured.Unstructured) string { return cmp.Or(object.GetNamespace(), "default") }
+func namespaceOf(object *unstructured.Unstructured) string {
+	return cmp.Or(object.GetNamespace(), "default")
+}
 
 // place names an object as the place of a finding: `ClusterRole "x"`, `Deployment ns/name`.
 func place(object *unstructured.Unstructured) string {

@@ -6,7 +6,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 )
 
 const (
@@ -88,6 +87,7 @@ func (a *rbac) bind(object *unstructured.Unstructured) {
 func (a *rbac) holderOf(subject rbacv1.Subject, namespace string) (holder, text string) {
 	if account := accountOf(subject, namespace); account != "" {
 		if a.report.accounts[account] {
+			a.report.bound[account] = true
 			a.reportDefault(account)
 			return "", prefixAccount + account
 		}
@@ -234,4 +234,3 @@ func (a *rbac) reportDefault(account string) {
 		Sentence: "Gives rights to the default ServiceAccount of namespace " + short(namespace) + ", which other Pods there use too.",
 	})
 }
-

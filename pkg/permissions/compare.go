@@ -44,44 +44,96 @@ type ImageChange struct {
 
 // Compare returns how what two versions may do differs. Comparing against an empty report gives everything that a first installation asks for.
 func Compare(before, after Report) Difference {
-	d := Difference{
-		Added:              lacking(before, after),
-		Removed:            lacking(after, before),
-		DefinitionsChanged: compareDefinitions(before.Definitions, after.Definitions),
-	}
+	d := Difference{DefinitionsChanged: compareDefinitions(before.Definitions, after.Definitions)}
+	d.Added, d.Removed = withoutMoved(lacking(before, after), lacking(after, before))
 	d.WebhooksAdded, d.WebhooksChanged, d.WebhooksRemoved = compareNamed(before.Webhooks, after.Webhooks)
 	d.APIServicesAdded, d.APIServicesChanged, d.APIServicesRemoved = compareNamed(before.APIServices, after.APIServices)
 	d.ImagesAdded, d.ImagesRemoved, d.ImagesChanged = compareImages(before.Images, after.Images)
 	return d
 }
 
-// lacking returns what of a report another one does not have.
-func lacking(has, wants Report) []Finding {
-	held, wanted, known := ruleSet{}, ruleSet{}, map[string]bool{}
-	own := map[string]bool{}
-	for i := range has.Findings {
-		f := &has.Findings[i]
-		known[f.Key] = true
-		if f.Right != nil {
-			held.addRight(f.Right, f.Rule, f.Subject)
+// held is a report in the form that others are compared with.
+type held struct {
+	rights       ruleSet
+	accesses     map[string][]*Access
+	intercepting []*Interception
+	keys         map[string]bool
+}
+
+func holdings(report Report) *held {
+	h := &held{ruleSet{}, map[string][]*Access{}, nil, map[string]bool{}}
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		h.keys[f.Key] = true
+		switch {
+		case f.Right != nil:
+			h.rights.addRight(f.Right, f.Rule, f.Subject)
+		case f.Access != nil:
+			h.accesses[f.Access.owner()] = append(h.accesses[f.Access.owner()], f.Access)
+		case f.Interception != nil:
+			h.intercepting = append(h.intercepting, f.Interception)
 		}
 	}
+	return h
+}
+
+// lacking returns what of a report another one does not have.
+func lacking(has, wants Report) []Finding {
+	h := holdings(has)
+	wanted, own := ruleSet{}, map[string]bool{}
 	var found []Finding
 	for _, f := range wants.Findings {
 		switch {
 		case f.Right != nil:
 			wanted.addRight(f.Right, f.Rule, f.Subject)
-			if f.Right.Own {
-				own[f.Right.definition()] = true
-			}
-		case !known[f.Key]:
+			own[f.Right.definition()] = f.Right.Own
+		case f.Interception != nil:
+			found = append(found, h.remaining(f)...)
+		case !h.keys[f.Key] && !h.covers(f.Access):
 			found = append(found, f)
 		}
 	}
-	for _, r := range wanted.without(held).rights() {
+	for _, r := range wanted.without(h.rights).rights() {
 		found = append(found, r.finding(own))
 	}
 	return sortFindings(found)
+}
+
+// covers reports whether an access is part of what the same workload has.
+func (h *held) covers(a *Access) bool {
+	return a != nil && slices.ContainsFunc(h.accesses[a.owner()], func(other *Access) bool { return other.covers(a) })
+}
+
+// remaining returns an interception with the operations that are not intercepted yet.
+func (h *held) remaining(f Finding) []Finding {
+	i := *f.Interception
+	if i.Operations = i.without(h.intercepting); len(i.Operations) == 0 {
+		return nil
+	}
+	placed := placedInterception{i, []string{f.Rule}, []string{f.Subject}}
+	return []Finding{placed.finding()}
+}
+
+// withoutMoved leaves out what is gained by one workload and given up by another.
+func withoutMoved(added, removed []Finding) (gained, lost []Finding) {
+	balance := map[string]int{}
+	for i := range removed {
+		if a := removed[i].Access; a != nil && a.Carrier != "" {
+			balance[a.kind()]++
+		}
+	}
+	moved := map[string]int{}
+	cancel := func(f Finding, from, to map[string]int) bool {
+		if f.Access == nil || f.Access.Carrier == "" || from[f.Access.kind()] == 0 {
+			return false
+		}
+		from[f.Access.kind()]--
+		to[f.Access.kind()]++
+		return true
+	}
+	gained = slices.DeleteFunc(added, func(f Finding) bool { return cancel(f, balance, moved) })
+	lost = slices.DeleteFunc(removed, func(f Finding) bool { return cancel(f, moved, map[string]int{}) })
+	return gained, lost
 }
 
 // compareNamed returns what is new, what has another content, and what is gone. What merely has another name is none of them.

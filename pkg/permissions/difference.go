@@ -11,7 +11,9 @@ func (d Difference) Empty() bool {
 
 // AsksForMore reports whether there is anything that a person may want to agree to: a new right, a webhook that is new or intercepts more, or a
 // definition that changes.
-func (d Difference) AsksForMore() bool { return d.NewRights() || d.NewWebhook() || d.DefinitionChange() }
+func (d Difference) AsksForMore() bool {
+	return d.NewRights() || d.NewWebhook() || d.DefinitionChange()
+}
 
 // NewRights reports whether the later version has rights that the earlier one has not. What every module does, such as writing events and its
 // own kinds, does not count.

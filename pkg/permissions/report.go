@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,6 +134,9 @@ func enumerate(texts []string, separator string) string {
 	}
 	return strings.Join(texts[:enumerated], separator) + " and " + plural(len(texts)-enumerated, "other")
 }
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
 
 // distinct returns the texts sorted, each once, without empty ones.
 func distinct(texts []string) []string {

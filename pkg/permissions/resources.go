@@ -89,4 +89,6 @@ var clusterScoped = map[string][]string{
 
 // beyondNamespaces reports whether a resource is known to live in no namespace. ClusterRoles are left out: a RoleBinding may allow bind and
 // escalate on them.
-func beyondNamespaces(group, resource string) bool { return slices.Contains(clusterScoped[group], resource) }
+func beyondNamespaces(group, resource string) bool {
+	return slices.Contains(clusterScoped[group], resource)
+}

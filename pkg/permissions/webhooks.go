@@ -1,21 +1,120 @@
 package permissions
 
-// Interception is what a webhook or an admission policy intercepts.
-type Interception struct {
-	// Mutates means that it can change what it intercepts.
-	Mutates bool `json:"mutates,omitempty"`
-	// Operations are CREATE, UPDATE, DELETE, CONNECT or "*".
-	Operations []string `json:"operations,omitempty"`
-	// Group is the API group, or "*".
-	Group string `json:"group,omitempty"`
-	// Resource is the plural name, "*" for all, "*/*" for all with their subresources.
-	Resource string `json:"resource,omitempty"`
-	// Scope is Cluster, Namespaced or "*".
-	Scope string `json:"scope,omitempty"`
-	// Limits are the selectors and conditions that leave objects out.
-	Limits string `json:"limits,omitempty"`
-	// Blocks means that requests fail when it does not answer.
-	Blocks bool `json:"blocks,omitempty"`
-	// Outside is the host outside the cluster that gets the requests.
-	Outside string `json:"outside,omitempty"`
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	kindMutatingWebhooks   = "MutatingWebhookConfiguration"
+	kindValidatingWebhooks = "ValidatingWebhookConfiguration"
+)
+
+// placedInterception is an interception with the webhook or policy that it comes from.
+type placedInterception struct {
+	Interception
+
+	rules, subjects []string
+}
+
+// analyseWebhooks reports what admission webhooks intercept.
+func (b *builder) analyseWebhooks() {
+	for _, object := range b.ofKind(admissionv1.GroupName, kindMutatingWebhooks) {
+		configuration := admissionv1.MutatingWebhookConfiguration{}
+		if err := decode(object, &configuration); err != nil {
+			b.unreadable(object, "what it intercepts is unknown")
+			continue
+		}
+		for i := range configuration.Webhooks {
+			b.addMutating(object, &configuration.Webhooks[i])
+		}
+	}
+	for _, object := range b.ofKind(admissionv1.GroupName, kindValidatingWebhooks) {
+		configuration := admissionv1.ValidatingWebhookConfiguration{}
+		if err := decode(object, &configuration); err != nil {
+			b.unreadable(object, "what it intercepts is unknown")
+			continue
+		}
+		for i := range configuration.Webhooks {
+			b.addValidating(object, &configuration.Webhooks[i])
+		}
+	}
+}
+
+// addMutating takes a mutating webhook for a validating one that can change what it sees: they have the same fields otherwise.
+func (b *builder) addMutating(object *unstructured.Unstructured, hook *admissionv1.MutatingWebhook) {
+	reinvocation := override(ptr(admissionv1.NeverReinvocationPolicy), hook.ReinvocationPolicy)
+	b.addWebhook(object, &admissionv1.ValidatingWebhook{
+		Name: hook.Name, ClientConfig: hook.ClientConfig, Rules: hook.Rules, FailurePolicy: hook.FailurePolicy, MatchPolicy: hook.MatchPolicy,
+		NamespaceSelector: hook.NamespaceSelector, ObjectSelector: hook.ObjectSelector, SideEffects: hook.SideEffects,
+		TimeoutSeconds: hook.TimeoutSeconds, AdmissionReviewVersions: hook.AdmissionReviewVersions, MatchConditions: hook.MatchConditions,
+	}, true, string(*reinvocation))
+}
+
+func (b *builder) addValidating(object *unstructured.Unstructured, hook *admissionv1.ValidatingWebhook) {
+	b.addWebhook(object, hook, false, "")
+}
+
+func (b *builder) addWebhook(object *unstructured.Unstructured, hook *admissionv1.ValidatingWebhook, mutates bool, more string) {
+	setDefaults(hook)
+	name := object.GetKind() + " " + object.GetName() + "/" + hook.Name
+	b.out.Webhooks = append(b.out.Webhooks, Named{name, hashOf(hook, more)})
+	limits := limitsOf(hook.NamespaceSelector, hook.ObjectSelector, hook.MatchConditions)
+	base := Interception{Mutates: mutates, Limits: limits, Blocks: *hook.FailurePolicy == admissionv1.Fail}
+	target := ""
+	if hook.ClientConfig.URL != nil {
+		base.Outside = hostOf(*hook.ClientConfig.URL)
+		target = prefixHost + base.Outside
+	} else if service := hook.ClientConfig.Service; service != nil {
+		target = "Service " + service.Namespace + "/" + service.Name
+	}
+	for i := range hook.Rules {
+		rule := &hook.Rules[i]
+		b.intercept(object, &base, &rule.Rule, rule.Operations, name, target)
+	}
+}
+
+// setDefaults fills in what the API server does, so that a value that is written out is no change.
+func setDefaults(hook *admissionv1.ValidatingWebhook) {
+	hook.ClientConfig.CABundle = nil // is renewed all the time
+	if service := hook.ClientConfig.Service; service != nil {
+		copied := *service
+		copied.Port = override(ptr(int32(443)), service.Port)
+		hook.ClientConfig.Service = &copied
+	}
+	hook.FailurePolicy = override(ptr(admissionv1.Fail), hook.FailurePolicy)
+	hook.MatchPolicy = override(ptr(admissionv1.Equivalent), hook.MatchPolicy)
+	hook.TimeoutSeconds = override(ptr(int32(10)), hook.TimeoutSeconds)
+	for i := range hook.Rules {
+		hook.Rules[i].Scope = override(ptr(admissionv1.AllScopes), hook.Rules[i].Scope)
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// hostOf returns the host of a URL, or the URL when it has none.
+func hostOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" {
+		return address
+	}
+	return parsed.Host
+}
+
+// hashOf identifies values by their JSON.
+func hashOf(values ...any) string {
+	digest := sha256.New()
+	for _, value := range values {
+		data, err := json.Marshal(value)
+		if err != nil {
+			data = []byte(err.Error()) // read from JSON, so that it can be written as JSON
+		}
+		digest.Write(append(data, '\n'))
+	}
+	return hex.EncodeToString(digest.Sum(nil)[:8])
 }

@@ -1,0 +1,128 @@
+package permissions
+
+import (
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const bindingSuffix = "Binding"
+
+// policy has the fields that validating and mutating admission policies share.
+type policy struct {
+	Spec struct {
+		MatchConstraints *admissionv1.MatchResources  `json:"matchConstraints"`
+		MatchConditions  []admissionv1.MatchCondition `json:"matchConditions"`
+	} `json:"spec"`
+}
+
+// policyBinding has the fields that the bindings of both share.
+type policyBinding struct {
+	Spec struct {
+		PolicyName        string                         `json:"policyName"`
+		MatchResources    *admissionv1.MatchResources    `json:"matchResources"`
+		ValidationActions []admissionv1.ValidationAction `json:"validationActions"`
+	} `json:"spec"`
+
+	object *unstructured.Unstructured
+}
+
+// analysePolicies reports what admission policies judge, and with it what webhooks intercept.
+func (b *builder) analysePolicies() {
+	for _, kind := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
+		bindings := b.readPolicyBindings(kind + bindingSuffix)
+		for _, object := range b.ofKind(admissionv1.GroupName, kind) {
+			b.addPolicy(object, bindings[object.GetName()])
+			delete(bindings, object.GetName())
+		}
+		for _, name := range sortedKeys(bindings) {
+			b.addForeignPolicy(kind, name, bindings[name])
+		}
+	}
+	b.reportInterceptions()
+}
+
+func (b *builder) readPolicyBindings(kind string) map[string][]policyBinding {
+	bindings := map[string][]policyBinding{}
+	for _, object := range b.ofKind(admissionv1.GroupName, kind) {
+		binding := policyBinding{object: object}
+		if err := decode(object, &binding); err != nil {
+			b.unreadable(object, "which policy it puts in force is unknown")
+			continue
+		}
+		bindings[binding.Spec.PolicyName] = append(bindings[binding.Spec.PolicyName], binding)
+	}
+	return bindings
+}
+
+// addPolicy records a policy with its bindings. Without one it is not in force.
+func (b *builder) addPolicy(object *unstructured.Unstructured, bindings []policyBinding) {
+	read := policy{}
+	if err := decode(object, &read); err != nil {
+		b.unreadable(object, "which requests it judges is unknown")
+		return
+	}
+	content := []any{object.Object["spec"]}
+	for i := range bindings {
+		content = append(content, bindings[i].object.Object["spec"])
+	}
+	name := object.GetKind() + " " + object.GetName()
+	b.out.Webhooks = append(b.out.Webhooks, Named{name, hashOf(content...)})
+	constraints := read.Spec.MatchConstraints
+	if constraints == nil {
+		return
+	}
+	for i := range bindings {
+		if !bindings[i].denies() {
+			continue
+		}
+		base := Interception{Policy: true, Mutates: object.GetKind() == "MutatingAdmissionPolicy"}
+		base.Limits = limitsOf(constraints.NamespaceSelector, constraints.ObjectSelector, read.Spec.MatchConditions)
+		base.Limits = append(base.Limits, exclusions(constraints)...)
+		if more := bindings[i].Spec.MatchResources; more != nil {
+			base.Limits = append(base.Limits, limitsOf(more.NamespaceSelector, more.ObjectSelector, nil)...)
+			base.Limits = append(base.Limits, exclusions(more)...)
+			if len(more.ResourceRules) > 0 {
+				base.Limits = append(base.Limits, limit("rules", hashOf(more.ResourceRules)))
+			}
+		}
+		b.interceptPolicy(object, &base, constraints.ResourceRules, name)
+	}
+}
+
+func (b *builder) interceptPolicy(object *unstructured.Unstructured, base *Interception, rules []admissionv1.NamedRuleWithOperations, name string) {
+	for i := range rules {
+		rule, limited := &rules[i], *base
+		if len(rule.ResourceNames) > 0 {
+			limited.Limits = append(slices.Clone(base.Limits), limit("names", joinNames(distinct(rule.ResourceNames))))
+		}
+		limited.Limits = distinct(limited.Limits)
+		b.intercept(object, &limited, &rule.Rule, rule.Operations, name, "")
+	}
+}
+
+// exclusions returns the rules by which a policy leaves resources out, as limits.
+func exclusions(match *admissionv1.MatchResources) []string {
+	if len(match.ExcludeResourceRules) == 0 {
+		return nil
+	}
+	return []string{limit("except", hashOf(match.ExcludeResourceRules))}
+}
+
+// denies reports whether a binding does more than to warn and to log. Those of mutating policies have no such actions.
+func (p *policyBinding) denies() bool {
+	return len(p.Spec.ValidationActions) == 0 || slices.Contains(p.Spec.ValidationActions, admissionv1.Deny)
+}
+
+// addForeignPolicy reports bindings that put a policy in force that is not part of the module.
+func (b *builder) addForeignPolicy(kind, name string, bindings []policyBinding) {
+	for i := range bindings {
+		object := bindings[i].object
+		b.out.Webhooks = append(b.out.Webhooks, Named{object.GetKind() + " " + object.GetName(), hashOf(object.Object["spec"])})
+		b.add(Finding{
+			Key: joinKey("policy", kind, escapes.Replace(name)), Category: CategoryWebhook, Severity: Medium, Rule: place(object),
+			Sentence: "Puts the " + kind + " " + short(name) + " in force, which is not part of the module.",
+		})
+	}
+}
