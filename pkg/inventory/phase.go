@@ -33,17 +33,6 @@ const (
 	groupRBAC        = "rbac.authorization.k8s.io"
 )
 
-// builtin lists the groups that an API server serves by itself. The suffix ".k8s.io" alone does not show that: gateway.networking.k8s.io
-// and snapshot.storage.k8s.io, for instance, come from CustomResourceDefinitions.
-var builtin = map[string]struct{}{
-	"": {}, "apps": {}, "autoscaling": {}, "batch": {}, "extensions": {}, "policy": {},
-	groupAdmission: {}, groupDefinitions: {}, groupAPIServices: {}, groupRBAC: {},
-	"authentication.k8s.io": {}, "authorization.k8s.io": {}, "certificates.k8s.io": {}, "coordination.k8s.io": {},
-	"discovery.k8s.io": {}, "events.k8s.io": {}, "flowcontrol.apiserver.k8s.io": {}, "internal.apiserver.k8s.io": {},
-	"lifecycle.k8s.io": {}, "networking.k8s.io": {}, "node.k8s.io": {}, "resource.k8s.io": {}, "scheduling.k8s.io": {},
-	"storage.k8s.io": {}, "storagemigration.k8s.io": {},
-}
-
 // Phase returns the phase of an apply to which a kind belongs:
 //
 //	0 namespaces
@@ -69,7 +58,7 @@ func Phase(kind schema.GroupKind) int {
 	case groupAdmission, groupAPIServices:
 		return phaseAdmission
 	}
-	if _, found := builtin[kind.Group]; found {
+	if _, found := clusterScopedKinds[kind.Group]; found {
 		return phaseConfiguration
 	}
 	return phaseCustomResources
