@@ -1,10 +1,10 @@
 package permissions
 
 import (
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -40,8 +40,9 @@ func (b *builder) reportAPIService(object *unstructured.Unstructured, group stri
 	name, _ := service["name"].(string)
 	namespace, _ := service["namespace"].(string)
 	severity := Medium
+	_, builtin := inventory.BuiltinScope(schema.GroupKind{Group: group})
 	switch {
-	case slices.Contains(builtinGroups, group):
+	case builtin:
 		severity = Critical
 	case strings.HasSuffix(group, ".k8s.io"):
 		severity = High
@@ -58,12 +59,4 @@ func groupText(group string) string {
 		return "the core API"
 	}
 	return "API group " + short(group)
-}
-
-// builtinGroups are the API groups of Kubernetes itself, which every program relies on.
-var builtinGroups = []string{
-	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
-	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-	"flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io",
-	"scheduling.k8s.io", "storage.k8s.io",
 }

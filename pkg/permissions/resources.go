@@ -1,6 +1,13 @@
 package permissions
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+)
 
 // nouns are what users call the resources of Kubernetes' own API groups.
 var nouns = map[string]string{
@@ -51,6 +58,20 @@ var nouns = map[string]string{
 	"csistoragecapacities.storage.k8s.io":                            "CSIStorageCapacity",
 	"storageclasses.storage.k8s.io":                                  "StorageClass",
 	"volumeattachments.storage.k8s.io":                               "VolumeAttachment",
+	"volumeattributesclasses.storage.k8s.io":                         "VolumeAttributesClass",
+	"ipaddresses.networking.k8s.io":                                  "IPAddress",
+	"servicecidrs.networking.k8s.io":                                 "ServiceCIDR",
+	"deviceclasses.resource.k8s.io":                                  "DeviceClass",
+	"resourceslices.resource.k8s.io":                                 "ResourceSlice",
+	"resourceclaims.resource.k8s.io":                                 "ResourceClaim",
+	"resourceclaimtemplates.resource.k8s.io":                         "ResourceClaimTemplate",
+	"selfsubjectreviews.authentication.k8s.io":                       "SelfSubjectReview",
+	"tokenreviews.authentication.k8s.io":                             "TokenReview",
+	"subjectaccessreviews.authorization.k8s.io":                      "SubjectAccessReview",
+	"localsubjectaccessreviews.authorization.k8s.io":                 "LocalSubjectAccessReview",
+	"selfsubjectaccessreviews.authorization.k8s.io":                  "SelfSubjectAccessReview",
+	"selfsubjectrulesreviews.authorization.k8s.io":                   "SelfSubjectRulesReview",
+	"ingresses.extensions":                                           "Ingress",
 	"uids.authentication.k8s.io":                                     "user identifier",
 	"userextras.authentication.k8s.io":                               "user attribute",
 }
@@ -61,34 +82,26 @@ func nounOf(group, resource string) string {
 	if noun, known := nouns[text]; known {
 		return noun
 	}
-	return excerptResource(text)
+	return short(text)
 }
 
-func excerptResource(text string) string { return short(text) }
-
-// clusterScoped are the resources of Kubernetes' own API groups that live in no namespace, by group. Namespaces are not among them: a
-// RoleBinding allows to read its own.
-var clusterScoped = map[string][]string{
-	"": {"componentstatuses", "nodes", "persistentvolumes"},
-	"admissionregistration.k8s.io": {
-		"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
-		"validatingadmissionpolicybindings", "validatingwebhookconfigurations",
-	},
-	"apiextensions.k8s.io":         {"customresourcedefinitions"},
-	"apiregistration.k8s.io":       {"apiservices"},
-	"authentication.k8s.io":        {"selfsubjectreviews", "tokenreviews"},
-	"authorization.k8s.io":         {"selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"},
-	"certificates.k8s.io":          {"certificatesigningrequests", "clustertrustbundles", "signers"},
-	"flowcontrol.apiserver.k8s.io": {"flowschemas", "prioritylevelconfigurations"},
-	"networking.k8s.io":            {"ingressclasses", "ipaddresses", "servicecidrs"},
-	"node.k8s.io":                  {"runtimeclasses"},
-	"rbac.authorization.k8s.io":    {"clusterrolebindings"},
-	"scheduling.k8s.io":            {"priorityclasses"},
-	"storage.k8s.io":               {"csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"},
-}
-
-// beyondNamespaces reports whether a resource is known to live in no namespace. ClusterRoles are left out: a RoleBinding may allow bind and
-// escalate on them.
+// beyondNamespaces reports whether a resource is known to live in no namespace. Some do that a RoleBinding gives rights to all the same: it
+// allows to read its own Namespace, and to bind and escalate ClusterRoles.
 func beyondNamespaces(group, resource string) bool {
-	return slices.Contains(clusterScoped[group], resource)
+	text := resourceText(group, resource)
+	if slices.Contains([]string{"namespaces", "clusterroles.rbac.authorization.k8s.io"}, text) {
+		return false
+	}
+	if slices.Contains(impersonated, text) {
+		return true
+	}
+	base, _, _ := strings.Cut(resource, "/")
+	noun := nouns[resourceText(group, base)]
+	namespaced, known := inventory.BuiltinScope(schema.GroupKind{Group: group, Kind: noun})
+	return noun != "" && known && !namespaced
+}
+
+// impersonated are resources that exist for rules alone.
+var impersonated = []string{
+	"users", "groups", "uids.authentication.k8s.io", "userextras.authentication.k8s.io", "signers.certificates.k8s.io",
 }
