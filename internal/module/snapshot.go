@@ -1,6 +1,8 @@
 package module
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -28,6 +30,9 @@ type Snapshot struct {
 	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:
 	// no Kyma gets another version of the module.
 	Rollouts map[string]*v1beta2.ModuleRollout
+	// Progress is for how long upgrades that are under way have been observed, by the name of their Manifest. The status of a Manifest that is
+	// not in it may be from before an outage: its upgrade is not judged.
+	Progress map[string]time.Duration
 	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
 	Restricted []string
 	// Unpinnable are the modules whose version the runtime's user pins without being allowed to.
