@@ -28,6 +28,11 @@ type Revision struct {
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
+	// Observed is how long the operator has observed the revision under way at least, since it began or since Since; a restart of the operator
+	// continues from it. Only a module that goes back by itself has it, on its newest revision, and it is written a few times in an upgrade.
+	// +optional
+	Observed *metav1.Duration `json:"observed,omitempty"`
+
 	// Before is the state of the Manifest when the revision began; empty for the first.
 	// +optional
 	Before State `json:"before,omitempty"`

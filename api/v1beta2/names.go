@@ -78,6 +78,12 @@ const (
 	AnnotationRequires = OperatorPrefix + "requires"
 	// AnnotationRollbackMessage on a Manifest says what was wrong with the version that it went back from by itself.
 	AnnotationRollbackMessage = OperatorPrefix + "rollback-message"
+	// AnnotationReadiness on a Manifest is the Readiness of its module, where that is another one than ReadinessWorkloads: with it, a revision
+	// succeeds only with the module's own custom resource.
+	AnnotationReadiness = OperatorPrefix + "readiness"
+	// AnnotationProgressDeadline on a Manifest is how long an upgrade of its module may take before the module goes back by itself, as a Go
+	// duration; absent where it does not.
+	AnnotationProgressDeadline = OperatorPrefix + "progress-deadline"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

@@ -9,6 +9,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
+// unobservedPause is how often a Kyma is looked at while an upgrade is not observed that it waits for. It costs no call.
+const unobservedPause = 5 * time.Second
+
 // DefaultProgressDeadline is how long an upgrade may take where its module does not say.
 const DefaultProgressDeadline = 30 * time.Minute
 
@@ -16,9 +19,9 @@ const DefaultProgressDeadline = 30 * time.Minute
 //
 // Everything of this must hold; otherwise the new version stays, and the verdict says why:
 //
-//   - the Manifest has asked for the target for progressDeadline, and has not been ready with it since; time before an obstacle went away
-//     that was not the module itself does not count;
-//   - that is because of what it installs;
+//   - the Manifest was observed for progressDeadline since it asks for the target, and was not ready with it; neither does time count before
+//     an obstacle went away that was not the module itself, nor time in which the operator was down, see revision.Observed;
+//   - that is because of what it installs, as a pass over the Manifest found since the operator began to observe it;
 //   - the module was ready before;
 //   - there is an earlier version that succeeded, and the author of the target vouches that it can take over.
 func (r *resolver) failed(v *Verdict, u *upgrade) bool {
@@ -34,6 +37,7 @@ func (r *resolver) failed(v *Verdict, u *upgrade) bool {
 	switch {
 	case begun == nil:
 		v.Note = noWayBack(problem)
+	case problem == "" && !r.expired(v, u):
 	case r.Now.Time.Before(u.due(begun)):
 		v.Note, v.Deadline = noWayBack(problem), u.due(begun)
 	case !u.broken(r.Snapshot):
@@ -73,7 +77,23 @@ func (u *upgrade) begun() *v1beta2.Revision {
 	return newest
 }
 
-// due returns when an upgrade must be ready.
+// expired reports whether an upgrade was observed for as long as it may take. Otherwise the verdict says when to look again: one that looks
+// broken, and is not observed at the moment, will be soon, and no event tells that.
+func (r *resolver) expired(v *Verdict, u *upgrade) bool {
+	observed, known := r.Progress[u.manifest.Name]
+	left := deadlineOf(&u.entry) - observed
+	switch {
+	case known && left <= 0:
+		return true
+	case known:
+		v.Deadline = r.Now.Add(left)
+	case u.broken(r.Snapshot):
+		v.Deadline = r.Now.Add(unobservedPause)
+	}
+	return false
+}
+
+// due returns when an upgrade must be ready that was observed all the time.
 func (u *upgrade) due(begun *v1beta2.Revision) time.Time {
 	deadline := deadlineOf(&u.entry)
 	if begun.Since != nil && begun.Since.After(begun.At.Time) {
@@ -95,7 +115,7 @@ func (u *upgrade) broken(w Snapshot) bool {
 	if u.manifest == nil || !observed(u.manifest) || ManifestSuspended(u.manifest) || u.manifest.Status.State == v1beta2.StateReady {
 		return false
 	}
-	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.HasSuffix(message, v1beta2.MessageNotSeenYet) {
+	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.Contains(message, v1beta2.MessageNotSeenYet) {
 		return false
 	}
 	readiness := cmp.Or(w.Kyma.Spec.Readiness, u.target.Template.Spec.Readiness)

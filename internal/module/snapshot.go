@@ -1,6 +1,8 @@
 package module
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -35,6 +37,9 @@ type Snapshot struct {
 	RuntimeUnread  bool
 	// Changes that were found out. One that NeededChanges returns and that is absent here counts as being found out.
 	Changes map[ChangeKey]Change
+	// Progress is for how long upgrades that are under way have been observed, by the name of their Manifest. The status of a Manifest that is
+	// not in it may be from before an outage: its upgrade is not judged.
+	Progress map[string]time.Duration
 	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
 	Restricted []string
 	// Unpinnable are the modules whose version the runtime's user pins without being allowed to.

@@ -28,7 +28,7 @@ func wanted(kyma *v1beta2.Kyma, v *Verdict) *v1beta2.Manifest {
 			Namespace:       kyma.Namespace,
 			Name:            ManifestName(kyma.Name, v.ComponentName, v.Module),
 			Labels:          wantedLabels(kyma, v),
-			Annotations:     wantedAnnotations(v),
+			Annotations:     wantedAnnotations(kyma, v),
 			OwnerReferences: []metav1.OwnerReference{ownerReference(kyma)},
 			Finalizers:      []string{v1beta2.FinalizerManifest, v1beta2.FinalizerLabelRemoval},
 		},
@@ -62,12 +62,13 @@ func wantedLabels(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	return labels
 }
 
-func wantedAnnotations(v *Verdict) map[string]string {
+func wantedAnnotations(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	annotations := map[string]string{
 		v1beta2.AnnotationOCMComponentName: v.ComponentName,
 		v1beta2.AnnotationFQDN:             v.ComponentName,
 	}
 	annotateBack(v, annotations)
+	annotateDeadline(kyma, v, annotations)
 	return annotations
 }
 

@@ -26,6 +26,10 @@ type saga struct {
 	builds map[string]int
 	// reachable is false while the runtime does not answer.
 	reachable bool
+	// observed is what this process has observed of the upgrade; watched is for how long any process has, since it began or since its obstacle
+	// went away.
+	observed revision.Observed
+	watched  time.Duration
 	// moves are the versions that the Manifest was given since a person or a publisher last did something.
 	moves []string
 	// log is what happened, for the message of a failure.
@@ -123,9 +127,14 @@ func (s *saga) newest() (v1beta2.Revision, bool) {
 
 // pass is one pass of the Kyma controller; the second of its two writes may be lost.
 func (s *saga) pass(interrupted bool) {
+	s.w.Progress = nil
+	if known, ok := s.observed.For(s.history(), s.w.Now.Time); ok {
+		s.w.Progress = map[string]time.Duration{s.w.Manifests[0].Name: known}
+	}
 	verdicts := Resolve(s.w)
 	plan := MakePlan(s.w, verdicts)
 	for _, want := range plan.Apply {
+		s.checkBack(want)
 		if len(s.w.Manifests) == 0 || s.w.Manifests[0].Spec.Version != want.Spec.Version {
 			s.moves = append(s.moves, want.Spec.Version)
 			s.notef("the Manifest asks for %s: %s %s", want.Spec.Version, verdicts[0].Reason, verdicts[0].Message)
@@ -147,6 +156,24 @@ func (s *saga) pass(interrupted bool) {
 	}
 }
 
+// checkBack checks that the module goes back only from what is broken at this moment, and was for progressDeadline before the operator's eyes.
+func (s *saga) checkBack(want *v1beta2.Manifest) {
+	newest, underWay := revision.UnderWay(s.history())
+	if !underWay || want.Spec.Version == s.w.Manifests[0].Spec.Version || s.w.Kyma.Spec.Modules[0].Avoid != "" ||
+		want.Annotations[v1beta2.AnnotationRollback] != v1beta2.ReasonProgressDeadlineExceeded || revision.KeyOf(newest) != revision.Of(&s.w.Manifests[0].Spec) {
+		return
+	}
+	if _, held := revision.Holding(s.history(), s.w.Kyma.Spec.Modules[0].Retry); held {
+		return // an attempt before is the reason
+	}
+	if source, _ := sourceOf(&s.w.Manifests[0]); !s.broken[source.Ref] {
+		s.t.Errorf("it goes back from %s, which is not broken", newest.Version)
+	}
+	if s.watched < DefaultProgressDeadline {
+		s.t.Errorf("it goes back from %s, which was observed for %s", newest.Version, s.watched)
+	}
+}
+
 // manifest is one pass of the Manifest controller.
 func (s *saga) manifest() {
 	s.w = carryOut(s.w, Plan{})
@@ -154,6 +181,7 @@ func (s *saga) manifest() {
 		return
 	}
 	m := &s.w.Manifests[0]
+	found := m.Status.Revisions
 	m.Status.Revisions = revision.Begin(m.Status.Revisions, revision.Of(&m.Spec), m.Status.State,
 		m.Annotations[v1beta2.AnnotationRollback], s.w.Now.Time)
 	source, _ := sourceOf(m)
@@ -161,6 +189,7 @@ func (s *saga) manifest() {
 	defer func() {
 		reason, _ := report(m)
 		m.Status.Revisions = revision.Clear(m.Status.Revisions, before, reason, s.w.Now.Time)
+		s.follow(m, found)
 	}()
 	switch {
 	case !s.reachable:
@@ -180,15 +209,50 @@ func (s *saga) manifest() {
 	}
 }
 
-func (s *saga) later(by time.Duration) { s.w.Now = metav1.NewTime(s.w.Now.Add(by)) }
+// follow does what the Manifest controller does at the end of a pass.
+func (s *saga) follow(m *v1beta2.Manifest, found []v1beta2.Revision) {
+	known, ok := s.observed.For(m.Status.Revisions, s.w.Now.Time)
+	if !ok {
+		known = revision.Recorded(m.Status.Revisions)
+	}
+	if reason, _ := report(m); revision.OfTheModule(reason) {
+		m.Status.Revisions, _ = revision.Record(m.Status.Revisions, known, DefaultProgressDeadline)
+	}
+	was, wasUnderWay := revision.UnderWay(found)
+	is, _ := revision.UnderWay(m.Status.Revisions)
+	if !wasUnderWay || was.Number != is.Number || !was.Since.Equal(is.Since) {
+		s.watched = 0
+	}
+	s.observed = s.observed.Follow(found, m.Status.Revisions, s.w.Now.Time)
+}
+
+func (s *saga) later(by time.Duration) {
+	if _, ok := s.observed.For(s.history(), s.w.Now.Time); ok {
+		s.watched += by
+	}
+	s.w.Now = metav1.NewTime(s.w.Now.Add(by))
+}
+
+// restart lets the operator be down for a while, in which what is installed may become ready.
+func (s *saga) restart(down time.Duration) {
+	s.observed = revision.Observed{}
+	s.later(down)
+	if len(s.w.Manifests) > 0 && s.rarely(3) {
+		source, _ := sourceOf(&s.w.Manifests[0])
+		delete(s.broken, source.Ref)
+	}
+	s.notef("the operator was down for %s", down)
+}
 
 // rests lets two days pass in which nothing is changed, and checks that the module is ready, or that its status says why not.
 func (s *saga) rests() {
 	s.reachable, s.moves = true, nil
-	for range 100 {
+	for range 200 {
 		s.pass(false)
 		s.manifest()
-		s.later(29 * time.Minute)
+		s.pass(false)
+		s.later(14 * time.Minute)
+		s.manifest() // what happens in the runtime wakes it, and its timer
 	}
 	if plan := MakePlan(s.w, Resolve(s.w)); !plan.Empty() {
 		s.t.Errorf("it comes to no rest: %+v", plan)
@@ -209,9 +273,11 @@ func TestWayBackModel_NoVersionIsTriedTwice(t *testing.T) {
 	for seed := range uint64(150) {
 		s := newSaga(t, seed)
 		for range 60 {
-			switch s.IntN(10) {
+			switch s.IntN(11) {
 			case 0:
 				s.person()
+			case 10:
+				s.restart(time.Duration(s.IntN(int(12 * time.Hour))))
 			case 1:
 				s.reachable = !s.rarely(3)
 			case 2, 3, 4:
@@ -250,6 +316,9 @@ func TestWayBackModel_AFailingVersionAlwaysGivesWay(t *testing.T) {
 				if !s.rarely(3) {
 					s.manifest()
 				}
+				if s.rarely(4) {
+					s.observed = revision.Observed{} // a restart
+				}
 				s.later(time.Duration(s.IntN(int(DefaultProgressDeadline))))
 			}
 		}
@@ -259,6 +328,35 @@ func TestWayBackModel_AFailingVersionAlwaysGivesWay(t *testing.T) {
 		}
 		if t.Failed() {
 			t.Fatalf("in the saga of seed %d:\n%s", seed, strings.Join(s.log, "\n"))
+		}
+	}
+}
+
+// TestWayBackModel_RestartsDoNotPostponeForEver restarts the operator again and again, each time before the deadline, with outages between.
+func TestWayBackModel_RestartsDoNotPostponeForEver(t *testing.T) {
+	for seed := range uint64(60) {
+		s := newSaga(t, seed)
+		for _, template := range s.w.Templates {
+			template.Spec.RollbackTo = ">=1.0.0"
+		}
+		for range 3 {
+			s.pass(false)
+			s.manifest()
+		}
+		s.broken[s.source("1.1.0").Ref], s.moves = true, nil
+		s.offer("1.1.0")
+		life, lived := DefaultProgressDeadline/6+time.Duration(s.IntN(int(DefaultProgressDeadline))), time.Duration(0)
+		for s.w.Manifests[0].Spec.Version != "1.0.0" || lived == 0 {
+			for begun := s.w.Now; s.w.Now.Sub(begun.Time) < life; s.later(time.Minute) {
+				s.pass(false)
+				s.manifest()
+				s.pass(false)
+			}
+			if lived += life; lived > 2*DefaultProgressDeadline+life {
+				t.Fatalf("with lives of %s it did not go back after %s in the saga of seed %d:\n%s", life, lived, seed, strings.Join(s.log, "\n"))
+			}
+			s.observed = revision.Observed{}
+			s.later(time.Duration(s.IntN(int(6 * time.Hour))))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +18,32 @@ import (
 // to it for an hour; the author vouches for the way back, and the module goes back by itself.
 func upgrading(edits ...func(*Snapshot)) Snapshot {
 	return sampleWorld(append([]func(*Snapshot){
-		ofChannel("fast"), installedAt("fast", v2), automatic, vouching(">=1.0.0"),
+		ofChannel("fast"), automatic, installedAt("fast", v2), vouching(">=1.0.0"),
 		theManifest(func(m *v1beta2.Manifest) {
 			reporting(m, v1beta2.StateProcessing, v1beta2.ReasonWaitingForObjects, "Deployment x: 0 of 1 replicas are available")
 		}),
 		withHistory(began(v1, -48*time.Hour, "", v1beta2.RevisionSucceeded, ""), began(v2, -time.Hour, v1beta2.StateReady, "", "")),
-	}, edits...)...)
+	}, append(edits, observedAllTheTime)...)...)
+}
+
+// observedAllTheTime says that what is under way was observed since it began, or since its obstacle went away, unless something else is said.
+func observedAllTheTime(w *Snapshot) {
+	for i := range w.Manifests {
+		newest, underWay := revision.UnderWay(w.Manifests[i].Status.Revisions)
+		if underWay && w.Progress == nil {
+			w.Progress = map[string]time.Duration{w.Manifests[i].Name: min(w.Now.Sub(newest.At.Time), w.Now.Sub(cmp.Or(newest.Since, &newest.At).Time))}
+		}
+	}
+}
+
+// observedFor says for how long what is under way was observed; nothing for a negative time.
+func observedFor(observed time.Duration) func(*Snapshot) {
+	return func(w *Snapshot) {
+		w.Progress = map[string]time.Duration{}
+		if observed >= 0 {
+			w.Progress[w.Manifests[0].Name] = observed
+		}
+	}
 }
 
 // wentBack returns upgrading an hour later: 1.0.0 is installed again, and Ready.
@@ -133,6 +154,13 @@ func TestWayBack(t *testing.T) {
 		})), v2, Run, "", ""},
 		{"its objects were not looked at yet after a restart", upgrading(theManifest(func(m *v1beta2.Manifest) {
 			reporting(m, "Processing", "WaitingForObjects", "Deployment x: "+v1beta2.MessageNotSeenYet)
+		})), v2, Run, "", ""},
+		{"no pass of this process has confirmed its status", upgrading(observedFor(-1)), v2, Run, "", ""},
+		{"most of the time the operator was down", upgrading(observedFor(29 * time.Minute)), v2, Run, "", ""},
+		{"the operator was down, and has observed it for long enough since", upgrading(observedFor(30 * time.Minute)), v1, Run, "RolledBack", ""},
+		{"the clock was set back, which only delays", upgrading(observedFor(time.Hour), theRevision(2, func(r *v1beta2.Revision) { r.At = noon })), v2, Run, "", ""},
+		{"an object is waited for that was not looked at yet after a restart", upgrading(theManifest(func(m *v1beta2.Manifest) {
+			reporting(m, "Processing", "WaitingForObjects", "Deployment x: "+v1beta2.MessageNotSeenYet+"; then this is tried again: no")
 		})), v2, Run, "", ""},
 		{"it was ready once", upgrading(theRevision(2, func(r *v1beta2.Revision) { r.Outcome = "Succeeded" })), v2, Run, "", ""},
 		{"it is ready", upgrading(reports("Ready", "Ready")), v2, Run, "", ""},
@@ -327,6 +355,22 @@ func TestWayBack_ThePassComesAtTheDeadline(t *testing.T) {
 	w := upgrading(theRevision(2, func(r *v1beta2.Revision) { r.At = noon }))
 	if wake := NextWake(Resolve(w), noon.Time); wake != DefaultProgressDeadline {
 		t.Errorf("the next pass comes after %s, want %s", wake, DefaultProgressDeadline)
+	}
+	for name, test := range map[string]struct {
+		world Snapshot
+		want  time.Duration
+	}{
+		"the operator was down for a while":                       {upgrading(observedFor(20 * time.Minute)), 10 * time.Minute},
+		"it was not looked at since the start":                    {upgrading(observedFor(-1)), unobservedPause},
+		"it seems to be ready, and an event tells when it is not": {upgrading(observedFor(-1), reports("Ready", "Ready")), 0},
+		"its Manifest is suspended, and no pass looks at it": {upgrading(observedFor(-1), theManifest(func(m *v1beta2.Manifest) {
+			m.Labels[v1beta2.LabelSkipReconciliation] = "true"
+		})), 0},
+		"there is no way back, which is told by the clock": {upgrading(observedFor(-1), vouching("")), 0},
+	} {
+		if wake := NextWake(Resolve(test.world), noon.Time); wake != test.want {
+			t.Errorf("%s: the next pass comes after %s, want %s", name, wake, test.want)
+		}
 	}
 	if wake := NextWake(Resolve(wentBack()), noon.Time); wake != 0 {
 		t.Errorf("what has gone back is looked at again after %s, want never", wake)

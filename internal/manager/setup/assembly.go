@@ -21,6 +21,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
@@ -50,6 +51,7 @@ type assembly struct {
 	contents   *modulecontent.Contents
 	components *componentsPort
 	causes     priority.LastPriorities
+	progress   progress.Registry
 	sharing    *sharing
 	lasts      *lasting
 	// rollouts is true when the hub has ModuleRollouts, and the manager may read them.
@@ -166,7 +168,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Clusters: kymaFleet{a.runtimes, &a.causes}, Syncer: &remotesync.Syncer{}, RuntimeVersions: a.config.RuntimeVersions,
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts,
+		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts, Progress: &a.progress,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -186,6 +188,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
+		Progress: &a.progress,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

@@ -40,7 +40,8 @@ type bucketOwnership struct {
 	until    time.Time // no write after this
 	disarm   func() bool
 	stages   [Buckets]stage
-	visits   [Buckets]uint // how often each began to come
+	visits   [Buckets]uint      // how often each began to come
+	began    [Buckets]time.Time // since when each is worked on
 	passes   [Buckets]map[*pass]struct{}
 	moved    OwnershipChange // not told yet
 	watchers []*watcher
@@ -50,6 +51,7 @@ type bucketOwnership struct {
 type pass struct {
 	ownership *bucketOwnership
 	bucket    int
+	since     time.Time // since when its bucket is worked on without a break
 	// The rest is guarded by the tenure.
 	over   error                           // why it may not write any more
 	cancel context.CancelCauseFunc         // ends the pass itself
@@ -70,7 +72,7 @@ func (t *bucketOwnership) begin(ctx context.Context, bucket int) (context.Contex
 	if standing := t.stages[bucket].ownership(); standing != Mine {
 		return ctx, func() {}, standing
 	}
-	p := &pass{ownership: t, bucket: bucket, writes: map[int]context.CancelCauseFunc{}}
+	p := &pass{ownership: t, bucket: bucket, since: t.began[bucket], writes: map[int]context.CancelCauseFunc{}}
 	ctx, p.cancel = context.WithCancelCause(context.WithValue(ctx, passKey{}, p))
 	if t.passes[bucket] == nil {
 		t.passes[bucket] = map[*pass]struct{}{}
@@ -80,6 +82,15 @@ func (t *bucketOwnership) begin(ctx context.Context, bucket int) (context.Contex
 		t.end(p)
 		p.cancel(context.Canceled)
 	}, Mine
+}
+
+// Since returns since when this replica has worked on the bucket of a pass without a break, zero for a replica that owns every bucket: what
+// it knew before may be old.
+func Since(ctx context.Context) time.Time {
+	if p, marked := ctx.Value(passKey{}).(*pass); marked {
+		return p.since
+	}
+	return time.Time{}
 }
 
 func (t *bucketOwnership) end(p *pass) {
@@ -207,7 +218,7 @@ func (t *bucketOwnership) moveBucketLocked(bucket int, mine, moving, lapsed bool
 
 // startBucketLocked starts the work on a bucket. The caller holds the lock.
 func (t *bucketOwnership) startBucketLocked(bucket int) {
-	t.stages[bucket] = working
+	t.stages[bucket], t.began[bucket] = working, t.now()
 	t.moved.Gained[bucket], t.moved.Lost[bucket] = true, false
 }
 

@@ -44,3 +44,29 @@ func TestArrived_IgnoresAnEarlierVisit(t *testing.T) {
 		})
 	}
 }
+
+func TestSince_IsAnotherTimeAfterEachBreak(t *testing.T) {
+	tenure, clock := held()
+	since := func() time.Time {
+		ctx, end, standing := tenure.begin(t.Context(), 7)
+		defer end()
+		if standing != Mine {
+			t.Fatalf("the bucket is %v", standing)
+		}
+		return Since(ctx)
+	}
+	first := since()
+	*clock = clock.Add(5 * time.Second)
+	tenure.extend(clock.Add(10*time.Second), all, certainly)
+	if again := since(); first.IsZero() || !again.Equal(first) {
+		t.Errorf("worked on since %s, and after a renewal since %s", first, again)
+	}
+	*clock = clock.Add(time.Hour) // the time was up meanwhile
+	tenure.extend(clock.Add(10*time.Second), all, certainly)
+	if again := since(); !again.Equal(*clock) {
+		t.Errorf("worked on since %s, want %s, when its time began again", again, *clock)
+	}
+	if ctx, _, _ := (All{}).Begin(t.Context(), 7); !Since(ctx).IsZero() {
+		t.Error("a replica that owns every bucket had a break")
+	}
+}

@@ -44,6 +44,6 @@ func Clear(history []v1beta2.Revision, before, reason string, now time.Time) []v
 	}
 	next := slices.Clone(history)
 	since := metav1.NewTime(now).Rfc3339Copy()
-	next[len(next)-1].Since = &since
+	next[len(next)-1].Since, next[len(next)-1].Observed = &since, nil
 	return next
 }

@@ -40,7 +40,7 @@ func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, reason str
 	case last.Outcome == "":
 		last.Outcome = v1beta2.RevisionSuperseded
 	}
-	begun.Number, last.Since = last.Number+1, nil
+	begun.Number, last.Since, last.Observed = last.Number+1, nil, nil
 	return keep(append(next, begun))
 }
 
@@ -83,7 +83,7 @@ func End(history []v1beta2.Revision, outcome v1beta2.RevisionOutcome, reason str
 	last := &next[len(next)-1]
 	last.Outcome, last.Reason = outcome, reason
 	if succeeds {
-		last.Since = nil
+		last.Since, last.Observed = nil, nil
 	}
 	return next
 }

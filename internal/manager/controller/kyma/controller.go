@@ -22,6 +22,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
@@ -69,6 +70,8 @@ type Reconciler struct {
 	Moves sharding.OwnershipChanges
 	// Priorities records why a Kyma or a Manifest was last reconciled, and with which priority; shared with the Manifest controller.
 	Priorities *priority.LastPriorities
+	// Progress says for how long upgrades were observed; shared with the Manifest controller. Nil: no upgrade goes back by itself.
+	Progress *progress.Registry
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.

@@ -32,6 +32,7 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Sn
 		Restricted: r.Restricted,
 		Now:        r.Now(),
 	}
+	world.Progress = r.progressOf(ctx, &world)
 	if r.Windows != nil {
 		world.Windows = r.Windows.Policy()
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
@@ -53,6 +54,8 @@ type Reconciler struct {
 	Moves sharding.OwnershipChanges
 	// Priorities records why a Kyma or a Manifest was last reconciled, and with which priority; shared with the Kyma controller.
 	Priorities *priority.LastPriorities
+	// Progress records what was observed of upgrades, for the Kyma controller, which judges none that it does not find here.
+	Progress *progress.Registry
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.
@@ -116,6 +119,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		return ctrl.Result{}, nil
 	}
 	if module.ManifestSuspended(manifest) {
+		r.Progress.Interrupt(req.NamespacedName, r.Now().Time)
 		return ctrl.Result{}, nil
 	}
 	pass, end, standing := r.Shard.Begin(ctx, Bucket(manifest))
@@ -126,7 +130,9 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if standing != sharding.Mine {
 		return ctrl.Result{}, nil
 	}
-	result, err := r.reconcile(pass, newScope(manifest, r.Now()))
+	w := newScope(manifest, r.Now())
+	result, err := r.reconcile(pass, w)
+	r.noteProgress(pass, w)
 	if errors.Is(pass.Err(), context.Canceled) {
 		return ctrl.Result{}, nil // the manager ends, or the Manifest is another replica's by now; what was cut off is no error
 	}
@@ -179,19 +185,21 @@ func (r *Reconciler) reconcile(ctx context.Context, w *scope) (ctrl.Result, erro
 		r.counted(w.key, w.manifest.Status.Signature)
 	}
 	adoption := r.adoptRevision(w, found)
+	record := r.recordObserved(ctx, w, found)
 	ctx, cancel := statusWriteContext(ctx)
 	defer cancel()
 	if err := r.flush(ctx, w); err != nil {
 		r.requeued(requeueStatus, true)
 		return ctrl.Result{}, err
 	}
+	w.confirmed = !found.cut
 	pause := r.pause(w.key, found)
 	if pause > 0 {
 		r.requeued(requeueReason(found), false)
 	} else if adoption > 0 {
 		r.requeued(requeueStatus, false)
 	}
-	return ctrl.Result{RequeueAfter: cmp.Or(pause, adoption)}, nil
+	return ctrl.Result{RequeueAfter: soonest(cmp.Or(pause, adoption), record)}, nil
 }
 
 // statusWriteContext gives a pass whose time is up the time to record what it did: otherwise the next pass would have to find out again.
@@ -284,6 +292,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.shards.forget(key)
 	r.defined.forget(key)
 	r.counted(key, nil)
+	r.Progress.Forget(key)
 	if r.Priorities != nil {
 		r.Priorities.Manifests.Forget(key)
 	}

@@ -23,6 +23,7 @@ type scope struct {
 	// generation is the one that this pass works on; that of manifest increases when the spec is changed meanwhile.
 	generation int64
 	now        metav1.Time
+	found      []v1beta2.Revision // the history that the pass began with
 
 	target   Target
 	runtime  Runtime
@@ -45,6 +46,7 @@ type scope struct {
 	blocking   []schema.GroupVersionKind        // kinds of which objects block the deletion
 	lostCR     bool                             // the default custom resource went with its definition
 	fought     bool                             // values of others were overwritten in this pass
+	confirmed  bool                             // the API server has what this pass reported, which is true now
 }
 
 func newScope(manifest *v1beta2.Manifest, now metav1.Time) *scope {
@@ -54,6 +56,7 @@ func newScope(manifest *v1beta2.Manifest, now metav1.Time) *scope {
 		before:     manifest,
 		generation: manifest.Generation,
 		now:        now,
+		found:      manifest.Status.Revisions,
 	}
 }
 
