@@ -33,7 +33,8 @@ func diff(c *change) *cobra.Command {
 			"and the API server of the module's cluster is asked by a dry run against what stands there. Of a module that was installed\n" +
 			"directly the objects in the cluster are compared with those of the version. The values of Secrets are never shown.\n\n" +
 			"The exit code is 0 where there is no difference, 1 where there is one, and above 1 after a failure.",
-		Example: "  kyma diff notes\n  kyma diff notes@1.2.0\n  kyma diff notes --version 1.2.0 --all\n  kyma diff notes:fast --kyma kcp-system/demo",
+		Example: "  kyma diff notes\n  kyma diff notes@1.2.0\n  kyma diff notes --version 1.2.0 --all\n" +
+			"  kyma diff notes:fast --kyma kcp-system/demo",
 		Args: func(command *cobra.Command, args []string) error {
 			return console.AboveOne(names(1, 1, "NAME[@VERSION|:CHANNEL]")(command, args))
 		},

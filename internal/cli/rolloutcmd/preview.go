@@ -46,10 +46,10 @@ func releasePreview(c *call) *cobra.Command {
 		Use:   "preview MODULE CHANNEL=VERSION",
 		Short: "Show what would happen if a channel offered another version",
 		Long: "Show what another version would change, and what would become of each Kyma that follows the channel. Nothing is changed.\n\n" +
-			"What changes is rendered from the modules' registry, once for each version that Kymas have: rights, webhooks, definitions, images,\n" +
-			"objects, restarts, requirements, and the way back. The values of Secrets are not shown. What becomes of the Kymas is decided as the\n" +
-			"lifecycle manager decides: they upgrade at once, wait for a wave or a maintenance window, need consent, are refused, or do not answer.\n" +
-			"Policies are read from the manager's ConfigMaps where you may read them.\n\n" +
+			"What changes is rendered from the modules' registry, once for each version that Kymas have: rights, webhooks, definitions,\n" +
+			"images, objects, restarts, requirements, and the way back. The values of Secrets are not shown. What becomes of the Kymas is\n" +
+			"decided as the lifecycle manager decides: they upgrade at once, wait for a wave or a maintenance window, need consent, are\n" +
+			"refused, or do not answer. Policies are read from the manager's ConfigMaps where you may read them.\n\n" +
 			"--dry-run-in asks one runtime by a dry run on its API server. With --exit-code the code is 1 where anything would be different, 0\n" +
 			"where nothing would, and above 1 after a failure.",
 		Example: "  kyma release preview notes regular=1.3.0\n  kyma release preview notes regular=1.3.0 --all\n" +

@@ -45,9 +45,9 @@ type Runtime struct {
 }
 
 // Ask asks the cluster of a Kyma what it would do with a version, by dry runs: nothing is written. It renders charts for that cluster.
-func Ask(ctx context.Context, at Runtime, loader *versioncontent.Loader, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate) (
-	Answer, error,
-) {
+func Ask(
+	ctx context.Context, at Runtime, loader *versioncontent.Loader, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate,
+) (Answer, error) {
 	made := Answer{Kyma: client.ObjectKeyFromObject(at.Kyma).String()}
 	config, err := runtimeaccess.Cluster(ctx, at.Hub, at.HubConfig, at.Kyma)
 	if err != nil {
@@ -83,11 +83,11 @@ func Ask(ctx context.Context, at Runtime, loader *versioncontent.Loader, release
 
 func (a *Answer) add(found []apply.Difference) {
 	for _, difference := range found {
-		switch difference.Change {
-		case apply.ChangeUnchanged, "":
+		if difference.Change == apply.ChangeUnchanged || difference.Change == "" {
 			a.Unchanged++
 			continue
-		case apply.ChangeRefused:
+		}
+		if difference.Change == apply.ChangeRefused {
 			a.Refused++
 		}
 		one := Answered{ID: difference.ID, Change: difference.Change, Note: difference.Note}

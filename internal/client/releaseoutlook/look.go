@@ -64,7 +64,8 @@ type UnreadError struct{ Unread modulestatus.Unread }
 // Error says what could not be read, and why.
 func (e *UnreadError) Error() string { return e.Unread.Message() }
 
-// Look returns what would happen. The error is an *UnreadError, a *releasepreview.UnknownModuleError, a *NoTemplateError, or that of the hub.
+// Look returns what would happen. The error is an *UnreadError, a *releasepreview.UnknownModuleError, a *NoTemplateError, or that of the
+// hub.
 func Look(ctx context.Context, q Question) (Outlook, error) {
 	l := &looking{Question: q}
 	if err := l.read(ctx); err != nil {
@@ -79,7 +80,7 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 		return Outlook{}, ctx.Err()
 	}
 	if err != nil {
-		l.unrendered(err, "what changes is not shown: %v", err)
+		l.unrenderedf(err, "what changes is not shown: %v", err)
 	}
 	forecast, err := l.forecast(target)
 	if err != nil {
@@ -159,8 +160,8 @@ func (l *looking) forecast(target *versioncontent.Version) (*releasepreview.Fore
 	return releasepreview.NewForecast(decides, releasepreview.Request{Module: l.Release.Name, Channel: l.Channel, Version: l.Version})
 }
 
-// unrendered records an error that leaves a part out.
-func (l *looking) unrendered(err error, format string, args ...any) {
+// unrenderedf records an error that leaves a part out.
+func (l *looking) unrenderedf(err error, format string, args ...any) {
 	l.made.Unrendered = append(l.made.Unrendered, fmt.Sprintf(format, args...))
 	l.made.Failures = append(l.made.Failures, err)
 }

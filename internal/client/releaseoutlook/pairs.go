@@ -24,7 +24,7 @@ func (l *looking) compare(ctx context.Context, target *versioncontent.Version) {
 			return
 		}
 		if err != nil {
-			l.unrendered(err, "what changes from %s is not shown: %v", pair.From.Version, err)
+			l.unrenderedf(err, "what changes from %s is not shown: %v", pair.From.Version, err)
 			continue
 		}
 		known = known || pair.From != nil && pair.From.Version == l.made.Offered
@@ -67,7 +67,7 @@ func (l *looking) compareOffered(ctx context.Context, after *releasepreview.Side
 	if template := l.template(l.made.Offered); template != nil {
 		version, err := l.Loader.Load(ctx, l.Release, template)
 		if err != nil {
-			l.unrendered(err, "what changes from %s is not shown: %v", l.made.Offered, err)
+			l.unrenderedf(err, "what changes from %s is not shown: %v", l.made.Offered, err)
 			return
 		}
 		before = SideOf(version)

@@ -96,11 +96,7 @@ func (p *Pair) fromKey() string {
 
 // comes reports whether a Kyma with an outcome gets the version at once or later.
 func comes(outcome Outcome) bool {
-	switch outcome {
-	case Upgrades, Installs, WaitsForRollout, NeedsConsent, WaitsForWindow, RequirementMissing, WouldBreak, Unreachable, Suspended:
-		return true
-	}
-	return false
+	return !slices.Contains([]Outcome{Refused, Removed, Downgrade, Avoids, Leaving, Same}, outcome)
 }
 
 // unknown says what the decisions do not take into account.

@@ -21,11 +21,13 @@ type Line struct {
 	More    int      `json:"more,omitempty"`
 }
 
-// Summary returns what changes, one line for each respect in which something does; rights, objects and the way back are always told. most is
-// how many details a line has, 0 means all.
+// Summary returns what changes, one line for each respect in which something does; rights, objects and the way back are always told. most
+// is how many details a line has, 0 means all.
 func (c *Changes) Summary(most int) []Line {
 	lines := []Line{c.rights(most == 0)}
-	for _, line := range []Line{c.webhooks(), c.apiServices(), c.definitions(), c.images(), c.objects(), c.restarting(), c.required(), c.settings()} {
+	for _, line := range []Line{
+		c.webhooks(), c.apiServices(), c.definitions(), c.images(), c.objects(), c.restarting(), c.required(), c.settings(),
+	} {
 		if line.Text != "" {
 			lines = append(lines, line)
 		}
@@ -57,8 +59,7 @@ func counted(pairs ...any) string {
 
 // rights tells the rights that come and go; what every module does is among them only where everything is shown.
 func (c *Changes) rights(all bool) Line {
-	added, removed, _, _, _ := c.Rights.Counts()
-	line := Line{Group: "rights", Text: counted(added, "new", removed, "given up")}
+	line := Line{Group: "rights", Text: counted(asking(c.Rights.Added), "new", asking(c.Rights.Removed), "given up")}
 	switch {
 	case line.Text == "" && c.From == nil:
 		line.Text = "none beyond its own"
@@ -76,6 +77,12 @@ func (c *Changes) rights(all bool) Line {
 		}
 	}
 	return line
+}
+
+// asking counts the rights that not every module has.
+func asking(findings []permissions.Finding) int {
+	count, _, _, _, _ := permissions.Difference{Added: findings}.Counts() //nolint:dogsled // the other numbers are of other lists
+	return count
 }
 
 func describeFinding(f *permissions.Finding) string {
@@ -113,9 +120,9 @@ func (c *Changes) definitions() Line {
 	line := Line{Group: "definitions", Text: counted(len(c.Rights.DefinitionsChanged), "changed")}
 	switch allowed := len(c.Definitions) - refused; {
 	case refused > 0:
-		line.Text = strings.TrimPrefix(line.Text+"; "+english.Plural(refused, "change is", "changes are")+" refused where the definition exists", "; ")
+		line.Text = joined(line.Text, english.Plural(refused, "change is", "changes are")+" refused where the definition exists")
 	case allowed > 0:
-		line.Text = strings.TrimPrefix(line.Text+"; "+english.Plural(allowed, "unsafe change is", "unsafe changes are")+" allowed", "; ")
+		line.Text = joined(line.Text, english.Plural(allowed, "unsafe change is", "unsafe changes are")+" allowed")
 	}
 	for i := range c.Definitions {
 		finding := &c.Definitions[i]
@@ -134,9 +141,14 @@ func (c *Changes) definitions() Line {
 	return line
 }
 
+// joined joins two parts of a sentence, of which the first may be empty.
+func joined(first, second string) string { return strings.TrimPrefix(first+"; "+second, "; ") }
+
 func (c *Changes) images() Line {
 	r := &c.Rights
-	line := Line{Group: "images", Text: counted(len(r.ImagesAdded), "new", len(r.ImagesChanged), "in another version", len(r.ImagesRemoved), "gone")}
+	line := Line{Group: "images", Text: counted(
+		len(r.ImagesAdded), "new", len(r.ImagesChanged), "in another version", len(r.ImagesRemoved), "gone",
+	)}
 	for _, image := range r.ImagesAdded {
 		line.Details = append(line.Details, "+ "+image.String())
 	}
@@ -161,7 +173,9 @@ func versionsOf(texts []string) string {
 
 func (c *Changes) objects() Line {
 	o := &c.Objects
-	line := Line{Group: "objects", Text: counted(len(o.Added), "added", len(o.Removed), "removed", len(o.Changed), "changed", o.Unchanged, "unchanged")}
+	line := Line{Group: "objects", Text: counted(
+		len(o.Added), "added", len(o.Removed), "removed", len(o.Changed), "changed", o.Unchanged, "unchanged",
+	)}
 	for _, id := range o.Removed {
 		line.Details = append(line.Details, "- "+id.String())
 	}

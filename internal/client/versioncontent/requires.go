@@ -26,8 +26,8 @@ func (l *Loader) Requires(
 	return required(template, found), nil
 }
 
-// required returns what a version needs, by its template and by its component, which may be nil. A list that cannot be read is left out: the
-// manager reports it.
+// required returns what a version needs, by its template and by its component, which may be nil. A list that cannot be read is left out:
+// the manager reports it.
 func required(template *v1beta2.ModuleTemplate, component *descriptor.Component) []v1beta2.Requirement {
 	var spec []requirements.Requirement
 	for _, one := range template.Spec.Requires {
