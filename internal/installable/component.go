@@ -1,14 +1,21 @@
 package installable
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
-// Of returns what a component version installs, in the form of a Manifest's fields: see descriptor.Component.Contents.
+// Of returns what a component version installs, in the form of a Manifest's fields, and what it requires: see descriptor.Component.Contents and
+// v1beta2.AnnotationRequires.
 func Of(c *descriptor.Component) (module.Component, error) {
 	contents, err := c.Contents()
 	if err != nil {
@@ -25,7 +32,30 @@ func Of(c *descriptor.Component) (module.Component, error) {
 		found.Extras.Additional = append(found.Extras.Additional,
 			v1beta2.InstallInfo{Name: layer.Resource, Source: runtime.RawExtension{Raw: raw}})
 	}
-	return found, nil
+	found.Requires, err = requiredBy(c)
+	return found, err
+}
+
+// requiredBy returns what the label of a component version says that it requires: a list, or a text with one.
+func requiredBy(c *descriptor.Component) ([]requirements.Requirement, error) {
+	at := slices.IndexFunc(c.Labels, func(label descriptor.Label) bool { return label.Name == v1beta2.AnnotationRequires })
+	if at < 0 {
+		return nil, nil
+	}
+	text := string(c.Labels[at].Value)
+	var quoted string
+	if json.Unmarshal(c.Labels[at].Value, &quoted) == nil {
+		text = quoted
+	}
+	list, err := requirements.ParseList(text)
+	if err == nil {
+		err = errors.Join(requirements.Validate(list)...)
+	}
+	if err != nil {
+		return nil, &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: fmt.Errorf("its label %s is invalid: %w; publish a corrected version",
+			v1beta2.AnnotationRequires, err)}
+	}
+	return list, nil
 }
 
 // imageOf returns a reference to a layer; nil for none.

@@ -1,6 +1,8 @@
 package installable_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 const digest = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -45,6 +48,31 @@ func TestOf_WritesWhatManifestsHold(t *testing.T) {
 	}
 	if _, err := installable.Of(&descriptor.Component{Name: "x", Version: "1.0.0"}); err == nil {
 		t.Error("a component without content can be installed")
+	}
+}
+
+func TestOf_ReadsWhatTheVersionRequires(t *testing.T) {
+	for name, tc := range map[string]struct {
+		label string
+		want  []requirements.Requirement
+		wrong string
+	}{
+		"a list":                     {`[{"module":"istio","version":">=1.20"}]`, []requirements.Requirement{{Module: "istio", Version: ">=1.20"}}, ""},
+		"a text with one":            {`"[{\"kubernetes\":\">=1.31\"}]"`, []requirements.Requirement{{Kubernetes: ">=1.31"}}, ""},
+		"no list":                    {`{"module":"istio"}`, nil, v1beta2.AnnotationRequires},
+		"a version that is no range": {`[{"module":"istio","version":"new"}]`, nil, v1beta2.AnnotationRequires},
+	} {
+		component := &descriptor.Component{
+			Name: "example.com/module/beacon", Version: "1.0.0", Resources: []descriptor.Resource{layer("raw-manifest", "yaml")},
+			Labels: []descriptor.Label{{Name: v1beta2.AnnotationRequires, Value: json.RawMessage(tc.label)}},
+		}
+		got, err := installable.Of(component)
+		if (err != nil) != (tc.wrong != "") || err != nil && (!strings.Contains(err.Error(), tc.wrong) || descriptor.ReasonOf(err) != descriptor.ReasonInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !slices.Equal(got.Requires, tc.want) {
+			t.Errorf("%s: %+v", name, got.Requires)
+		}
 	}
 }
 
