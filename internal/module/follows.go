@@ -114,5 +114,5 @@ func InstalledComponent(manifest *v1beta2.Manifest) Component {
 	}
 	spec := &manifest.Spec
 	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
-	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
+	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras, Requires: noted(manifest)}
 }

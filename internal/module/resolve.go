@@ -84,6 +84,7 @@ type resolver struct {
 	changes map[ChangeKey]NeededChange
 	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
+	needs   requirementState
 }
 
 func newResolver(w Snapshot) *resolver {
@@ -95,6 +96,7 @@ func newResolver(w Snapshot) *resolver {
 		asked:         map[ComponentKey]struct{}{},
 		changes:       map[ChangeKey]NeededChange{},
 		targets:       map[targetKey]target{},
+		needs:         requirementState{gates: map[targetKey]gate{}, holds: map[targetKey]obstacle{}},
 	}
 	for i := range w.Kyma.Spec.Modules {
 		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 const (
@@ -69,6 +70,9 @@ func wantedAnnotations(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	}
 	annotateBack(v, annotations)
 	annotateDeadline(kyma, v, annotations)
+	if len(v.Requires) > 0 {
+		annotations[v1beta2.AnnotationRequires] = requirements.FormatList(v.Requires)
+	}
 	return annotations
 }
 
