@@ -120,7 +120,7 @@ func (r *resolver) consented(v *Verdict, found target, component Component) bool
 
 // consentTo returns the consent that a content of the verdict's module needs.
 func (r *resolver) consentTo(v *Verdict, found target, component Component) demand {
-	if v.Mandatory || !r.mayNeedConsent(v, found) {
+	if v.Mandatory || !r.mayNeedConsent(v) {
 		return demand{consent: ConsentNotNeeded}
 	}
 	d := demand{step: r.stepTo(v, found, component), downtime: r.waitsForWindow(v, found)}
@@ -130,7 +130,7 @@ func (r *resolver) consentTo(v *Verdict, found target, component Component) dema
 	}
 	first := v.Manifest == nil && (v.Version == "" || v.Version == found.Version)
 	given, unread := false, false
-	if found.Channel != "" && !first {
+	if r.followsChannel(v) && !first {
 		given, unread = r.manually(v, found, &d)
 	}
 	byRule, unknown := r.byPolicy(v, first, &d)
@@ -154,18 +154,24 @@ func (r *resolver) waitsForWindow(v *Verdict, found target) bool {
 	return found.Template.Spec.RequiresDowntime && !r.Snapshot.Kyma.Spec.SkipMaintenanceWindows && v.Version != "" && v.Version != found.Version
 }
 
-// mayNeedConsent reports whether consent to a target may be missing, which saves the digests of most modules.
-func (r *resolver) mayNeedConsent(v *Verdict, found target) bool {
-	return r.asksConsent(v, found) || found.Channel != "" && r.runtimeUnread()
+// mayNeedConsent reports whether consent to any content of a module may be missing, which saves the digests of most modules.
+func (r *resolver) mayNeedConsent(v *Verdict) bool {
+	return r.asksConsent(v) || r.followsChannel(v) && r.runtimeUnread()
 }
 
-// asksConsent reports whether an entry or the policy may ask for consent to a target.
-func (r *resolver) asksConsent(v *Verdict, found target) bool {
+// asksConsent reports whether an entry or the policy may ask for consent to a content of a module.
+func (r *resolver) asksConsent(v *Verdict) bool {
 	if len(r.Approvals.rulesFor(v.Module, r.Snapshot.Kyma.Labels, false)) > 0 {
 		return true
 	}
 	hub, runtime := r.sayings(v.Module)
-	return found.Channel != "" && (hub.Strategy == v1beta2.UpgradeManual || runtime.Strategy == v1beta2.UpgradeManual)
+	return r.followsChannel(v) && (hub.Strategy == v1beta2.UpgradeManual || runtime.Strategy == v1beta2.UpgradeManual)
+}
+
+// followsChannel reports whether the spec has a module follow a channel. It decides also about what is kept, whatever that came from.
+func (r *resolver) followsChannel(v *Verdict) bool {
+	entry := r.spec[v.Module]
+	return entry != nil && entry.Version == ""
 }
 
 // sayings returns what the two entries of a module say. A Kyma without a copy in a runtime has only the hub's, whose user speaks for both.

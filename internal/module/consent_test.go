@@ -207,6 +207,7 @@ func TestConsent_NothingElseIsInstalledMeanwhile(t *testing.T) {
 	}{
 		{"while a version waits for consent, what is installed is not replaced by what was published again", offered2(manual, republished(v1), finding(secrets)), ""},
 		{"what is installed is still enforced", offered2(manual, edited, finding(secrets)), v1},
+		{"nor where the Manifest does not say which channel it came from", sampleWorld(installedAt("", v1), ofChannel("regular"), manual, republished(v1), finding(secrets)), ""},
 		{"nor while it waits for a window", offered2(manual, approving(referenceAt(v2)), republished(v1), needsDowntime(v2), closedUntilNight, finding(secrets)), ""},
 		{"nor while it waits for its rollout", offered2(manual, rollsOut(), inWaveRest, republished(v1), finding(secrets)), ""},
 		{"nor while the version is refused", offered2(manual, republished(v1), unreadable(v2, v1beta2.ReasonComponentNotFound), finding(secrets)), ""},

@@ -38,7 +38,7 @@ func (r *resolver) foreseeOffered(v *Verdict) {
 		Component: r.targets[targetKey{v.Module, v.Mandatory}].Component,
 	}
 	v.Pending = nil
-	if !r.asksConsent(v, offer) {
+	if !r.asksConsent(v) {
 		return
 	}
 	var refused *refusal

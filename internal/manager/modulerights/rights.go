@@ -31,7 +31,7 @@ const (
 	// keptSentences is the number of sentences that a status has room for.
 	keptSentences = 5
 	// retryCapabilities is the pause after a cluster that did not say what it serves.
-	retryCapabilities = 5 * time.Second
+	retryCapabilities = 45 * time.Second
 )
 
 // ErrPending reports that a content is being fetched; nothing has failed.
