@@ -11,7 +11,9 @@ import (
 )
 
 func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
-	kept := func(by string) told { return told{Keep, "Warning", "StillRequired", v1, "the module is not removed: " + by + " it"} }
+	kept := func(by string) told {
+		return told{Keep, "Warning", "StillRequired", v1, "the module is not removed: " + by + " it"}
+	}
 	removed := told{Removed, "Deleting", "ModuleDeleting", v1, "the module is being removed"}
 	for _, test := range []struct {
 		name  string
@@ -79,7 +81,9 @@ func TestStillRequired_WhatNeedsItIsKeptForAnother(t *testing.T) {
 func TestDependencies_AreRemovedAfterWhatNeedsThem(t *testing.T) {
 	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b", "a"), asksFor("a", "b", "c")))
 	w = edited(w, asksFor())
-	removed := func(by string) told { return told{Removed, "Deleting", "ModuleDeleting", v1, "the module is removed after " + by + " it"} }
+	removed := func(by string) told {
+		return told{Removed, "Deleting", "ModuleDeleting", v1, "the module is removed after " + by + " it"}
+	}
 	want := map[string]told{"a": removed("modules b, c, which need"), "b": removed("module c, which needs")}
 	for _, going := range []string{"c", "b", "a"} {
 		expectTold(t, w, want)

@@ -50,4 +50,6 @@ func Scopes(objs []*unstructured.Unstructured) Learned {
 }
 
 // BuiltinScope knows the kinds of Kubernetes' own API groups.
-func BuiltinScope(gvk schema.GroupVersionKind) (namespaced, known bool) { return inventory.BuiltinScope(gvk.GroupKind()) }
+func BuiltinScope(gvk schema.GroupVersionKind) (namespaced, known bool) {
+	return inventory.BuiltinScope(gvk.GroupKind())
+}
