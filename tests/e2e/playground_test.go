@@ -157,6 +157,7 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 
 	describeSamples(func() *program { return first })
+	describeConsent(func() *program { return first })
 	describeRollout(func() *program { return first })
 
 	It("takes objects made for upstream with strict validation, and says what is missing", func() {
@@ -211,8 +212,8 @@ var _ = Describe("The playground", Ordered, func() {
 	})
 })
 
-// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them; the story of the rollout has a
-// spec of its own.
+// tryAsPrinted runs what the playground printed, one command after the other, as a user who pastes them; consent, requirements and the
+// story of the rollout have specs of their own.
 func tryAsPrinted(p *program) {
 	GinkgoHelper()
 	groups := p.printedCommands()

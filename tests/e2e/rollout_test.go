@@ -8,8 +8,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The last two of the printed things to try are one story: a rollout that stops, and the way back.
-const printedThings, storyThings = 9, 2
+// The last four of the printed things to try have specs of their own. Two of them are one story: a rollout that stops, and the way back.
+const printedThings, storyThings = 11, 4
 
 // describeRollout is the spec about that story, told by the commands that the playground prints.
 func describeRollout(playground func() *program) {

@@ -36,6 +36,7 @@ const (
 	moduleBeacon, moduleCharted, moduleGreeter = "beacon", "charted", "greeter"
 	moduleLedger, moduleNotes                  = "ledger", "notes"
 	moduleIstio, moduleServerless              = "istio", "serverless"
+	moduleWarden, moduleCourier                = "warden", "courier"
 )
 
 // module is a sample module: its content is in package samples, the rest is here.
@@ -48,6 +49,8 @@ type module struct {
 	// chart publishes this chart with config.yaml beside it, instead of a manifest.yaml.
 	chart  string
 	schema string
+	// requires lists what it needs.
+	requires []v1beta2.Requirement
 	// operator reports whether it has one: a program, a Deployment and a ServiceAccount with the name of the module.
 	operator bool
 }
@@ -56,6 +59,10 @@ var modules = []module{
 	{
 		name: moduleBeacon, about: "an operator that embeds pkg/declarative and installs a chart for each Beacon",
 		schema: descriptor.SchemaV2, operator: true,
+	},
+	{
+		name: moduleCourier, about: "needs module warden, and waits until it is ready", schema: descriptor.SchemaV2,
+		requires: []v1beta2.Requirement{{Module: moduleWarden, Version: ">=" + older}},
 	},
 	{name: moduleCharted, about: "a Helm chart, with values from a config layer", schema: descriptor.SchemaV2, chart: chartLantern},
 	{
@@ -66,6 +73,7 @@ var modules = []module{
 	{name: moduleLedger, about: "custom resources whose definition changes from v1 to v2", schema: descriptor.SchemaV3Alpha1},
 	{name: moduleNotes, about: "plain objects; 1.1.0 drops one and adds one", schema: descriptor.SchemaV2, directory: true},
 	{name: moduleServerless, about: "the same", schema: descriptor.SchemaV2, chart: chartLantern},
+	{name: moduleWarden, about: "reads ConfigMaps; 1.1.0 asks to read every Secret, too", schema: descriptor.SchemaV2},
 }
 
 // channels maps each channel to the version that it offers.
@@ -126,7 +134,7 @@ func (m *module) template(version string) (*v1beta2.ModuleTemplate, error) {
 	template := &v1beta2.ModuleTemplate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: m.name + "-" + version},
 		Spec: v1beta2.ModuleTemplateSpec{
-			ModuleName: m.name, Version: version, Data: defaultCR,
+			ModuleName: m.name, Version: version, Data: defaultCR, Requires: m.requires,
 			Info: &v1beta2.ModuleInfo{Repository: page, Documentation: page + "/tree/main/samples/modules/" + m.name},
 		},
 	}

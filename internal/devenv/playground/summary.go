@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
 const (
@@ -67,6 +69,24 @@ var tries = []try{
 		readContent + "/v1/manifests/kcp-system/oci-helm-chart/lantern/lantern/values.yaml",
 		"kubectl delete manifest oci-helm-chart",
 	}},
+	{"Keep a version that asks for more until you agree: warden 1.1.0 wants to read every Secret", []string{
+		addWarden(remoteKyma),
+		untilReady,
+		"kyma upgrade " + moduleWarden + " --to " + channelFast + " --kyma " + remoteKyma + " --wait=false",
+		`kubectl wait --for=jsonpath='{.status.modules[?(@.name=="` + moduleWarden + `")].pending.version}'=` + newer +
+			" --timeout=3m kyma/" + remoteKyma,
+		"kyma status --kyma " + remoteKyma,
+		"kyma permissions " + moduleWarden + " --kyma " + remoteKyma,
+		"kyma approve " + moduleWarden + " --kyma " + remoteKyma + " --yes --wait",
+	}},
+	{"Add a module that needs another one: courier waits for warden", []string{
+		`kubectl patch kyma ` + localKyma + ` --type=json --patch='[{"op":"add","path":"/spec/modules/-","value":{"name":"` +
+			moduleCourier + `"}}]'`,
+		`kubectl wait --for=jsonpath='{.status.conditions[?(@.type=="Ready")].reason}'=RequirementMissing --timeout=3m kyma/` + localKyma,
+		"kyma requirements " + moduleCourier + " --kyma " + localKyma,
+		addWarden(localKyma),
+		"kubectl wait --for=condition=Ready --timeout=3m kyma/" + localKyma,
+	}},
 	{"Release a version that never becomes available to three clusters, and see it stop after the first", []string{
 		`kubectl apply --filename="$` + samplesVariable + `/rollout.yaml"`,
 		addCharted(remoteKyma),
@@ -85,6 +105,12 @@ var tries = []try{
 		"kyma history " + moduleCharted + " --kyma " + canaryName,
 		"kyma release status " + moduleCharted,
 	}},
+}
+
+// addWarden adds the module whose next version asks for more, to be asked before every upgrade.
+func addWarden(kyma string) string {
+	return "kubectl patch kyma " + kyma + ` --type=json --patch='[{"op":"add","path":"/spec/modules/-","value":{"name":"` +
+		moduleWarden + `","channel":"` + channelRegular + `","upgradeStrategy":"` + string(v1beta2.UpgradeManual) + `"}}]'`
 }
 
 // addCharted adds the module of the rollout to a Kyma. It follows the channel of the rollout, whatever channel the Kyma follows by then.

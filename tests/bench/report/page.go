@@ -29,6 +29,9 @@ var titles = []titled{
 	{"B8", "B8: restart"},
 	{"B9", "B9: deletion"},
 	{"B10", "B10: large modules"},
+	{"B11", "B11: releases in waves"},
+	{"B12", "B12: the way back"},
+	{"owner", "The owner of a rollout is killed"},
 }
 
 // Page puts results and curves into the page docs/benchmarks.md.

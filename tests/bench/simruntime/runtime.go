@@ -33,6 +33,7 @@ type Runtime struct {
 	tables  map[schema.GroupResource]*table // nil until a user asks
 	cutting chan struct{}                   // closed to end the streams of now
 	ready   time.Duration                   // until workloads run; negative for never
+	broken  map[string]bool                 // images whose workloads never run
 	timers  map[*time.Timer]struct{}
 }
 
@@ -89,6 +90,16 @@ func (r *Runtime) ReadyAfter(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ready = d
+}
+
+// NeverRun makes workloads of an image never run, whenever they are applied. Others are as ReadyAfter says.
+func (r *Runtime) NeverRun(image string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken == nil {
+		r.broken = make(map[string]bool)
+	}
+	r.broken[image] = true
 }
 
 // stop ends what continues by itself.

@@ -66,6 +66,10 @@ func (r *Runtime) scheduleRunLocked(k *kind, o *object, d *document) {
 		return
 	}
 	at, took := place{o.namespace, o.name}, r.ready
+	if len(r.broken) > 0 && r.broken[imageOf(d)] {
+		r.later(0, func() { r.reportLocked(gr, at, generation, false) })
+		return
+	}
 	if took == 0 {
 		r.later(0, func() { r.reportLocked(gr, at, generation, true) })
 		return
@@ -74,6 +78,17 @@ func (r *Runtime) scheduleRunLocked(k *kind, o *object, d *document) {
 		r.later(0, func() { r.reportLocked(gr, at, generation, false) })
 	}
 	r.later(took, func() { r.reportLocked(gr, at, generation, true) })
+}
+
+// imageOf returns the image of the first container of a workload's pods, empty where there is none.
+func imageOf(d *document) string {
+	containers, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "containers")
+	if len(containers) == 0 {
+		return ""
+	}
+	first, _ := containers[0].(map[string]any)
+	image, _ := first["image"].(string)
+	return image
 }
 
 // later does something with the runtime after a while.

@@ -31,6 +31,9 @@ type Module struct {
 	RollbackTo string
 }
 
+// Image returns the image of the module's Deployment.
+func (m Module) Image() string { return "example.invalid/" + m.Name + ":" + m.Version }
+
 // YAML returns what the module installs.
 func (m Module) YAML() []byte {
 	var out strings.Builder

@@ -3,6 +3,8 @@ package testbench
 import (
 	"context"
 	"errors"
+	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,6 +22,8 @@ type Starts struct {
 	mutex sync.Mutex
 	now   map[string]string
 	times map[string]map[string][]time.Time // by version and Kyma
+	// revisions are those of the hub's store, by version and Kyma: they order what different watches tell.
+	revisions map[string]map[string]uint64
 }
 
 // FollowStarts begins to follow. Versions that Manifests have already count as of now.
@@ -29,12 +33,13 @@ func (w *Bench) FollowStarts(ctx context.Context, module string) (*Starts, error
 	if err != nil {
 		return nil, err
 	}
-	s := &Starts{stream: stream, ended: make(chan struct{}), now: map[string]string{}, times: map[string]map[string][]time.Time{}}
+	s := &Starts{stream: stream, ended: make(chan struct{}), now: map[string]string{}, times: map[string]map[string][]time.Time{}, revisions: map[string]map[string]uint64{}}
 	go func() {
 		defer close(s.ended)
 		for event := range stream.ResultChan() {
 			if manifest, is := event.Object.(*v1beta2.Manifest); is && event.Type != watch.Deleted {
 				s.note(manifest.Labels[v1beta2.LabelKymaName], manifest.Spec.Version, time.Now())
+				s.noteRevision(manifest.Labels[v1beta2.LabelKymaName], manifest.Spec.Version, Revision(manifest))
 			}
 		}
 	}()
@@ -53,6 +58,60 @@ func (s *Starts) note(kyma, version string, at time.Time) {
 		s.times[version] = map[string][]time.Time{}
 	}
 	s.times[version][kyma] = append(s.times[version][kyma], at)
+}
+
+// noteRevision keeps the first revision in which a Kyma's Manifest asks for a version.
+func (s *Starts) noteRevision(kyma, version string, revision uint64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.revisions[version] == nil {
+		s.revisions[version] = map[string]uint64{}
+	}
+	if _, known := s.revisions[version][kyma]; !known {
+		s.revisions[version][kyma] = revision
+	}
+}
+
+// Revisions returns the revision of the hub's store in which each Kyma's Manifest was asked for a version first.
+func (s *Starts) Revisions(version string) map[string]uint64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return maps.Clone(s.revisions[version])
+}
+
+// Revision returns the revision of the hub's store that an object has; zero for one that has none. The hub has one etcd, so that revisions
+// of objects of all kinds are in the order in which they were written.
+func Revision(object client.Object) uint64 {
+	revision, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
+// FollowReady follows all Kymas by one watch until the function that it returns is called, which returns the revision in which each was
+// Ready with a version of a module first.
+func (w *Bench) FollowReady(ctx context.Context, module, version string) (func() map[string]uint64, error) {
+	stream, err := w.Hub.Client.Watch(ctx, &v1beta2.KymaList{}, client.InNamespace(v1beta2.DefaultNamespace))
+	if err != nil {
+		return nil, err
+	}
+	ready, seen, done := ReadyAt(module, version), map[string]uint64{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range stream.ResultChan() {
+			kyma, is := event.Object.(*v1beta2.Kyma)
+			if !is || seen[kyma.Name] != 0 || !ready(kyma) {
+				continue
+			}
+			seen[kyma.Name] = Revision(kyma)
+		}
+	}()
+	return func() map[string]uint64 {
+		stream.Stop()
+		<-done
+		return seen
+	}, nil
 }
 
 // Of returns when each Kyma's Manifest was asked for a version first.

@@ -43,7 +43,7 @@ func waves(ctx context.Context, b *Bench, f *Setup) error {
 	}
 	parts := []func(context.Context, *Setup, []string) error{b.crossing}
 	if !b.Brief {
-		parts = append(parts, b.stages, b.lost)
+		parts = append(parts, b.stages, b.lost, b.allowance)
 	}
 	for _, part := range parts {
 		if err := part(ctx, f, names); err != nil {

@@ -95,20 +95,13 @@ func (b *Bench) fail(
 		return nil, err
 	}
 	for _, name := range names {
-		f.runtimeOf(name).ReadyAfter(-1)
+		f.runtimeOf(name).NeverRun(releasedAt(backModule, version).Image())
 	}
 	if err := f.Point(ctx, backModule, version, v1beta2.DefaultChannel); err != nil {
 		return nil, err
 	}
 	if err := starts.Await(ctx, version, len(names)); err != nil {
 		return nil, err
-	}
-	// What is applied until now never runs; what the way back applies does. All have applied it long before the deadline.
-	if err := pause(ctx, shortDeadline/2); err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		f.runtimeOf(name).ReadyAfter(0)
 	}
 	at, err := f.Kymas.When(names, wentBack(version)).Done(ctx)
 	if err != nil {

@@ -41,6 +41,7 @@ func All() []Workload {
 		{Name: "memory", Title: "memory for each connected runtime", Run: memory},
 		{Name: "curves", Title: "growth with Kymas, modules and objects", Run: curves},
 		{Name: "shards", Title: "the same fleet brought in by one replica and by three", Run: shards},
+		{Name: "owner", Title: "the owner of a rollout is killed", Run: owner},
 	}
 }
 

@@ -40,6 +40,10 @@ type Scenario struct {
 	Token string
 	// Back is the version that modules may go back to, because a user asked for it; empty while none may.
 	Back string
+	// Held is a version that waits for consent, and Agreed are the numbers of the last calls before a person gave it, by server; nil while
+	// that has not happened.
+	Held   string
+	Agreed map[string]uint64
 	// Kept is the UID of an object that must outlive the operation.
 	Kept types.UID
 	// Contents are the published contents, by module and version.

@@ -22,7 +22,8 @@ import (
 //  2. No collection is deleted, and on the hub only Manifests and inventories are deleted.
 //  3. Every object that is put into the runtime was published under that version, unchanged, or is one of the hub's own objects there.
 //  4. No object and no Manifest gets a lower version than it had, unless a user takes it back to that version.
-//  5. On the hub, templates and access Secrets are only read; of a release only its annotations are written, and of a ModuleRollout all but
+//  5. Nothing of a version that waits for consent is written before a person agreed to it.
+//  6. On the hub, templates and access Secrets are only read; of a release only its annotations are written, and of a ModuleRollout all but
 //     its spec.
 func never(s *operation.Scenario) []string {
 	var problems []string
@@ -43,6 +44,9 @@ func never(s *operation.Scenario) []string {
 			}
 			if problem == "" {
 				problem = lower(versions, call, s.Back)
+			}
+			if problem == "" {
+				problem = early(s, call)
 			}
 			if problem != "" {
 				problems = append(problems, fmt.Sprintf("%s, call %d: %s: %s", call.Server, call.N, call, problem))
@@ -144,18 +148,11 @@ func canonical(value any) []byte {
 
 // lower reports an object that had a higher version before, and not one that a user wants to have again.
 func lower(versions map[string]*semver.Version, call proxy.Call, back string) string {
-	sent := &unstructured.Unstructured{}
 	if call.Verb == "delete" {
 		delete(versions, call.Server+" "+call.Resource+" "+call.Namespace+"/"+call.Name)
 		return ""
 	}
-	if err := yaml.Unmarshal(call.Body, &sent.Object); err != nil || sent.Object == nil || call.Subresource != "" {
-		return ""
-	}
-	text := sent.GetLabels()[testkit.VersionLabel]
-	if call.Resource == "manifests" {
-		text, _, _ = unstructured.NestedString(sent.Object, "spec", "version")
-	}
+	text := versionIn(call)
 	version, err := semver.NewVersion(text)
 	if err != nil {
 		return ""
@@ -167,4 +164,28 @@ func lower(versions map[string]*semver.Version, call proxy.Call, back string) st
 	}
 	versions[key] = version
 	return ""
+}
+
+// versionIn returns the version of an object or a Manifest that a call writes, empty where it has none.
+func versionIn(call proxy.Call) string {
+	sent := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(call.Body, &sent.Object); err != nil || sent.Object == nil || call.Subresource != "" {
+		return ""
+	}
+	if call.Resource == "manifests" {
+		version, _, _ := unstructured.NestedString(sent.Object, "spec", "version")
+		return version
+	}
+	return sent.GetLabels()[testkit.VersionLabel]
+}
+
+// early reports something of a version that was written before a person agreed to it.
+func early(s *operation.Scenario, call proxy.Call) string {
+	if s.Held == "" || versionIn(call) != s.Held {
+		return ""
+	}
+	if last, agreed := s.Agreed[call.Server]; agreed && call.N > last {
+		return ""
+	}
+	return "version " + s.Held + " was written before a person agreed to it"
 }

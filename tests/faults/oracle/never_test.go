@@ -6,7 +6,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/proxy"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 func TestNever_ALowerVersionIsOnlyForAUserWhoWantsIt(t *testing.T) {
@@ -56,4 +58,37 @@ func TestNever_WhatTheManagerMayWriteOnTheHub(t *testing.T) {
 			t.Errorf("%s: %q", name, strings.TrimSpace(problem))
 		}
 	}
+}
+
+func TestNever_AVersionThatWaitsForConsentIsNotWritten(t *testing.T) {
+	agreed := map[string]uint64{"hub": 7}
+	for name, tc := range map[string]struct {
+		held   string
+		agreed map[string]uint64
+		call   proxy.Call
+		early  bool
+	}{
+		"nothing waits":                      {"", nil, manifestOf(3, "1.1.0"), false},
+		"it waits":                           {"1.1.0", nil, manifestOf(3, "1.1.0"), true},
+		"what runs is written again":         {"1.1.0", nil, manifestOf(3, "1.0.0"), false},
+		"a person agreed after the call":     {"1.1.0", agreed, manifestOf(7, "1.1.0"), true},
+		"a person had agreed":                {"1.1.0", agreed, manifestOf(8, "1.1.0"), false},
+		"a person had agreed, on the hub":    {"1.1.0", agreed, objectOf(8, "1.1.0"), true},
+		"an object of it, into the runtime":  {"1.1.0", nil, objectOf(3, "1.1.0"), true},
+		"an object of what runs stays there": {"1.1.0", nil, objectOf(3, "1.0.0"), false},
+	} {
+		s := &operation.Scenario{Held: tc.held, Agreed: tc.agreed}
+		if problem := early(s, tc.call); (problem != "") != tc.early {
+			t.Errorf("%s: %q", name, problem)
+		}
+	}
+}
+
+func manifestOf(n uint64, version string) proxy.Call {
+	return proxy.Call{Server: "hub", N: n, Verb: "patch", Resource: "manifests", Name: "a", Body: []byte("spec: {version: " + version + "}")}
+}
+
+func objectOf(n uint64, version string) proxy.Call {
+	body := "metadata: {labels: {" + testkit.VersionLabel + ": " + version + "}}"
+	return proxy.Call{Server: "runtime-1", N: n, Verb: "patch", Resource: "configmaps", Name: "a", Body: []byte(body)}
 }
