@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,6 +81,9 @@ func (a *rbac) bind(object *unstructured.Unstructured) {
 	for _, subject := range binding.Subjects {
 		holder, text := a.holderOf(subject, namespace)
 		a.giveRole(object, target, namespace, holder, text)
+		if a.includesModule(holder) {
+			a.giveRole(object, target, namespace, "", text)
+		}
 	}
 }
 
@@ -95,6 +99,14 @@ func (a *rbac) holderOf(subject rbacv1.Subject, namespace string) (holder, text 
 	}
 	text = subject.Kind + " " + subject.Name
 	return text, text
+}
+
+// includesModule reports whether a holder is all ServiceAccounts of a namespace, with some of the module's among them.
+func (a *rbac) includesModule(holder string) bool {
+	namespace, found := strings.CutPrefix(holder, groupServiceAccounts+":")
+	return found && slices.ContainsFunc(slices.Collect(maps.Keys(a.report.accounts)), func(account string) bool {
+		return strings.HasPrefix(account, namespace+"/")
+	})
 }
 
 // giveRole gives a holder the rights of a role: of one among the objects, of one that every cluster has, or of an unknown one.

@@ -23,8 +23,8 @@ var settings = []setting{
 	},
 	{"", "Namespace", High, "Changes namespace {name}, which belongs to the cluster", hasPrefix("kube-")},
 	{"", "Node", High, "Changes the Node {name}", nil},
-	{"", "PersistentVolume", High, "Mounts a path of a node as PersistentVolume {name}", hasField("spec", "hostPath")},
-	{"", "PersistentVolume", High, "Mounts a path of a node as PersistentVolume {name}", hasField("spec", "local")},
+	{"", "PersistentVolume", High, "Offers a path of a node as PersistentVolume {name}", hasField("spec", "hostPath")},
+	{"", "PersistentVolume", Medium, "Offers a disk of a node as PersistentVolume {name}", hasField("spec", "local")},
 	{"certificates.k8s.io", "ClusterTrustBundle", Medium, "Lets Pods trust the certificates of ClusterTrustBundle {name}", nil},
 	{
 		"flowcontrol.apiserver.k8s.io", "FlowSchema", Medium,

@@ -47,7 +47,7 @@ var hazards = []hazard{
 	{"", []string{"pods/ephemeralcontainers"}, []string{"update", "patch"}, Critical, High, "add containers to {it} while it runs", ""},
 	{"", []string{"serviceaccounts/token"}, []string{"create"}, Critical, High, "create tokens of {it}, and so act in its name", ""},
 	{"", []string{"users", "groups", "serviceaccounts"}, []string{"impersonate"}, Critical, High, "act as {it}", ""},
-	{"authentication.k8s.io", []string{"uids", "userextras"}, []string{"impersonate"}, High, High, "act with {it}", ""},
+	{"authentication.k8s.io", []string{"uids", "userextras"}, []string{"impersonate"}, High, High, "act with attributes of other users", ""},
 
 	{"", []string{"pods"}, []string{"create"}, High, Medium, "", whyRun},
 	{"", []string{"pods"}, []string{"update", "patch"}, High, Medium, "", whyReplace},
@@ -59,13 +59,13 @@ var hazards = []hazard{
 	{"batch", []string{"jobs", "cronjobs"}, []string{"update", "patch"}, High, Medium, "", whyReplace},
 
 	{"", []string{"pods/eviction"}, []string{"create"}, Medium, Low, "evict {it}", ""},
-	{"", []string{"pods/binding", "bindings"}, []string{"create"}, Medium, Low, "decide which node runs {it}", ""},
+	{"", []string{"pods/binding", "bindings"}, []string{"create"}, Medium, Low, "decide on which node {it} runs", ""},
 	{"", []string{"pods/log"}, anyRead, Medium, Low, "read the logs of {it}", ""},
 	{"", []string{"pods/portforward"}, nil, Medium, Low, "open connections to {it}", ""},
 	{"", []string{"pods/proxy", "services/proxy"}, nil, Medium, Low, "send requests to {it} through the API server", ""},
 
 	{"", []string{"nodes"}, anyWrite, High, High, "", ", and so steer where Pods run"},
-	{"", []string{"nodes/status"}, anyWrite, Medium, Medium, "", ""},
+	{"", []string{"nodes/status"}, []string{"update", "patch"}, Medium, Medium, "", ""},
 	{"", []string{"nodes/log"}, anyRead, Medium, Medium, "read the logs of {it}", ""},
 	{"", []string{"namespaces"}, anyDelete, High, High, "", ", with everything in it"},
 	{"", []string{"namespaces"}, []string{"update", "patch"}, High, Medium, "", ", and so switch off its pod security"},
@@ -74,14 +74,14 @@ var hazards = []hazard{
 	{"", []string{"endpoints"}, []string{"create", "update", "patch"}, Medium, Low, "", ", and so redirect traffic"},
 	{"discovery.k8s.io", []string{"endpointslices"}, anyChange, Medium, Low, "", ", and so redirect traffic"},
 	{"", []string{"configmaps"}, anyWrite, Medium, Low, "", ""},
-	{"", []string{"events"}, anyChange, Info, Info, "report events in {scope}", ""},
-	{"events.k8s.io", []string{"events"}, anyChange, Info, Info, "report events in {scope}", ""},
+	{"", []string{"events"}, anyChange, Info, Info, "report events {scope}", ""},
+	{"events.k8s.io", []string{"events"}, anyChange, Info, Info, "report events {scope}", ""},
 	{"coordination.k8s.io", []string{"leases"}, anyWrite, Low, Low, "", ""},
 
-	{rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"escalate"}, Critical, High, "give itself any right by {it} (escalate)", ""},
+	{rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"escalate"}, Critical, High, "give itself any right, by changing {it} (escalate)", ""},
 	{rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"bind"}, Critical, High, "give any subject the rights of {it} (bind)", ""},
-	{rbacv1.GroupName, []string{"roles", "clusterroles"}, anyChange, High, Medium, "", ", within the rights that it has itself"},
-	{rbacv1.GroupName, []string{"rolebindings", "clusterrolebindings"}, anyChange, High, Medium, "", ", within the rights that it has itself"},
+	{rbacv1.GroupName, []string{"roles", "clusterroles"}, anyChange, High, Medium, "", ", limited to rights that it has itself"},
+	{rbacv1.GroupName, []string{"rolebindings", "clusterrolebindings"}, anyChange, High, Medium, "", ", limited to rights that it has itself"},
 	{
 		rbacv1.GroupName, []string{"roles", "clusterroles", "rolebindings", "clusterrolebindings"}, anyDelete, Medium, Low, "",
 		", and so take rights away",
@@ -89,8 +89,8 @@ var hazards = []hazard{
 
 	{csrGroup, []string{"signers"}, []string{"sign"}, Critical, Critical, "sign certificates as {it}, and so let others log in", ""},
 	{csrGroup, []string{"signers"}, []string{"approve"}, High, High, "approve certificates of {it}", ""},
-	{csrGroup, []string{"certificatesigningrequests/approval"}, anyChange, High, High, "approve {it}, and so let others log in", ""},
-	{csrGroup, []string{"certificatesigningrequests/status"}, anyChange, High, High, "issue the certificate of {it}", ""},
+	{csrGroup, []string{"certificatesigningrequests/approval"}, []string{"update", "patch"}, High, High, "approve {it}, and so let others log in", ""},
+	{csrGroup, []string{"certificatesigningrequests/status"}, []string{"update", "patch"}, High, High, "issue the certificate of {it}", ""},
 	{csrGroup, []string{"certificatesigningrequests"}, []string{"create"}, Low, Low, "", ""},
 
 	{admission, []string{"mutatingwebhookconfigurations"}, anyChange, High, High, "", ", and so read and change any request"},
@@ -124,12 +124,12 @@ var hazards = []hazard{
 
 var workloads = []string{"deployments", "daemonsets", "statefulsets", "replicasets"}
 
-// exposed are single objects of the cluster's own components that give more than others of their kind, by resource.
+// exposed are single objects that give more than others of their kind to those that do more than read them, by resource.
 var exposed = map[string]map[string]Severity{
-	"configmaps": {"aws-auth": Critical, "extension-apiserver-authentication": High, "coredns": High, "kubeadm-config": High},
-	"groups":     {"system:masters": Critical},
-	"signers":    {"kubernetes.io/kube-apiserver-client": Critical},
-	"roles":      {}, "clusterroles": {"cluster-admin": Critical},
+	"configmaps":   {"aws-auth": Critical, "extension-apiserver-authentication": High, "coredns": High, "kubeadm-config": High},
+	"groups":       {"system:masters": Critical},
+	"signers":      {"kubernetes.io/kube-apiserver-client": Critical},
+	"clusterroles": {"cluster-admin": Critical},
 }
 
 // matches reports whether a verb on the resource of a right includes what makes the hazard.
@@ -157,7 +157,9 @@ func severityOf(r *Right) (severity Severity, worst *hazard) {
 	if len(r.Names) > 0 {
 		severity = severity.lowered()
 		for _, name := range r.Names {
-			severity = max(severity, exposed[r.Resource][name])
+			if !readOnly(r.Verbs) {
+				severity = max(severity, exposed[r.Resource][name])
+			}
 		}
 	}
 	return severity, worst

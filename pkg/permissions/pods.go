@@ -190,7 +190,7 @@ func (b *builder) analyseToken(w *workload) {
 		return
 	}
 	b.add(Finding{
-		Key: joinKey("token", "pods", escapes.Replace(account)), Category: CategoryToken, Severity: Info, Rule: w.carrier,
-		Subject: prefixAccount + account, Sentence: "Its Pods hold tokens of ServiceAccount " + short(account) + ", and so have its rights.",
+		Key: joinKey("token", "pods"), Category: CategoryToken, Severity: Info, Rule: w.carrier, Subject: prefixAccount + account,
+		Sentence: "Its Pods hold tokens of its ServiceAccounts, and so have their rights.",
 	})
 }

@@ -24,6 +24,11 @@ type policyBinding struct {
 		MatchResources    *admissionv1.MatchResources    `json:"matchResources"`
 		ValidationActions []admissionv1.ValidationAction `json:"validationActions"`
 	} `json:"spec"`
+}
+
+// placedBinding is a binding with its object.
+type placedBinding struct {
+	policyBinding
 
 	object *unstructured.Unstructured
 }
@@ -43,21 +48,21 @@ func (b *builder) analysePolicies() {
 	b.reportInterceptions()
 }
 
-func (b *builder) readPolicyBindings(kind string) map[string][]policyBinding {
-	bindings := map[string][]policyBinding{}
+func (b *builder) readPolicyBindings(kind string) map[string][]placedBinding {
+	bindings := map[string][]placedBinding{}
 	for _, object := range b.ofKind(admissionv1.GroupName, kind) {
-		binding := policyBinding{object: object}
+		binding := policyBinding{}
 		if err := decode(object, &binding); err != nil {
 			b.unreadable(object, "which policy it puts in force is unknown")
 			continue
 		}
-		bindings[binding.Spec.PolicyName] = append(bindings[binding.Spec.PolicyName], binding)
+		bindings[binding.Spec.PolicyName] = append(bindings[binding.Spec.PolicyName], placedBinding{binding, object})
 	}
 	return bindings
 }
 
 // addPolicy records a policy with its bindings. Without one it is not in force.
-func (b *builder) addPolicy(object *unstructured.Unstructured, bindings []policyBinding) {
+func (b *builder) addPolicy(object *unstructured.Unstructured, bindings []placedBinding) {
 	read := policy{}
 	if err := decode(object, &read); err != nil {
 		b.unreadable(object, "which requests it judges is unknown")
@@ -116,7 +121,7 @@ func (p *policyBinding) denies() bool {
 }
 
 // addForeignPolicy reports bindings that put a policy in force that is not part of the module.
-func (b *builder) addForeignPolicy(kind, name string, bindings []policyBinding) {
+func (b *builder) addForeignPolicy(kind, name string, bindings []placedBinding) {
 	for i := range bindings {
 		object := bindings[i].object
 		b.out.Webhooks = append(b.out.Webhooks, Named{object.GetKind() + " " + object.GetName(), hashOf(object.Object["spec"])})

@@ -85,6 +85,25 @@ func nounOf(group, resource string) string {
 	return short(text)
 }
 
+// pluralNoun returns what users call several objects of a resource.
+func pluralNoun(group, resource string) string {
+	noun, known := nouns[resourceText(group, resource)]
+	switch {
+	case resource == wildcard:
+		return "objects"
+	case !known:
+		return short(resourceText(group, resource))
+	case strings.HasSuffix(noun, "ss"):
+		return noun + "es"
+	case strings.HasSuffix(noun, "s"):
+		return noun
+	case strings.HasSuffix(noun, "y"):
+		return strings.TrimSuffix(noun, "y") + "ies"
+	default:
+		return noun + "s"
+	}
+}
+
 // beyondNamespaces reports whether a resource is known to live in no namespace. Some do that a RoleBinding gives rights to all the same: it
 // allows to read its own Namespace, and to bind and escalate ClusterRoles.
 func beyondNamespaces(group, resource string) bool {

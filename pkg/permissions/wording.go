@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	"github.com/kyma-project/lifecycle-manager/pkg/excerpt"
 )
 
 // maxName bounds a name that a sentence quotes.
-const maxName = 40
+const maxName = 48
 
 // short cuts a name of others for a sentence.
 func short(name string) string { return excerpt.Cut(name, maxName) }
@@ -69,8 +71,8 @@ func describeAll(r *Right) string {
 func describeRole(r *Right) (Severity, string) {
 	kind, name, _ := strings.Cut(r.Role, " ")
 	where := ""
-	if r.Namespace != "" && kind == kindClusterRole {
-		where = " in namespace " + short(r.Namespace)
+	if kind != kindRole {
+		where = " " + scopePhrase(r)
 	}
 	start := "Gets the rights of "
 	if r.Holder != "" {
@@ -84,7 +86,7 @@ func describeRole(r *Right) (Severity, string) {
 		}
 		return Medium, start + "all ClusterRoles of the cluster with the label " + short(selector) + where + "."
 	case userRole(r.Role) >= 0:
-		return roleSeverity(r), start + "ClusterRole " + name + where + ": " + roleMeaning[name] + "."
+		return roleSeverity(r), start + "ClusterRole " + name + where + ": to " + roleMeaning[name] + "."
 	case kind == kindClusterRole && builtinRole(name):
 		return High, start + "the built-in ClusterRole " + short(name) + where + "."
 	default:
@@ -132,28 +134,44 @@ func describeURL(r *Right) (Severity, string) {
 
 // phrase says what a right allows, as what follows "may".
 func phrase(r *Right, worst *hazard) string {
-	if worst == nil || !literal(r) {
-		return verbPhrase(r.Verbs) + " " + objectPhrase(r) + included(r)
+	why := ""
+	if worst != nil && literal(r) {
+		if worst.phrase != "" && !slices.Contains(r.Verbs, wildcard) {
+			base := *r
+			base.Resource, _, _ = strings.Cut(r.Resource, "/")
+			return strings.NewReplacer("{scope}", scopePhrase(r), "{it}", objectPhrase(&base)).Replace(worst.phrase)
+		}
+		why = worst.why
 	}
-	if worst.phrase == "" || slices.Contains(r.Verbs, wildcard) {
-		return verbPhrase(r.Verbs) + " " + objectPhrase(r) + worst.why
+	if slices.Equal(r.Verbs, []string{"create"}) && literal(r) && len(r.Names) == 0 && !strings.Contains(r.Resource, "/") {
+		return "create " + creationPhrase(r) + why
 	}
-	text := strings.ReplaceAll(worst.phrase, "{scope}", scopePhrase(r))
-	base := *r
-	base.Resource, _, _ = strings.Cut(r.Resource, "/")
-	return strings.ReplaceAll(text, "{it}", objectPhrase(&base)) + worst.why
+	return verbPhrase(r.Verbs) + " " + objectPhrase(r) + included(r) + why
+}
+
+// creationPhrase names what a right allows to create: it is not there yet.
+func creationPhrase(r *Right) string {
+	if r.Namespace == "" && beyondNamespaces(r.Group, r.Resource) || r.Group == "" && r.Resource == "namespaces" {
+		return pluralNoun(r.Group, r.Resource)
+	}
+	return pluralNoun(r.Group, r.Resource) + " " + scopePhrase(r)
 }
 
 // literal reports whether a right names its group and its resource.
 func literal(r *Right) bool { return r.Group != wildcard && !strings.Contains(r.Resource, wildcard) }
 
-// included says that a wildcard has Secrets in it.
+// included says what a right reads that its verbs and its resource do not tell: that a wildcard has Secrets in it, and that a list shows more
+// than names.
 func included(r *Right) string {
-	secrets := (r.Group == "" || r.Group == wildcard) && r.Resource == wildcard && len(r.Names) == 0
-	if secrets {
+	core := r.Group == "" || r.Group == wildcard
+	switch {
+	case core && r.Resource == wildcard && len(r.Names) == 0:
 		return ", Secrets included"
+	case core && (r.Resource == "secrets" || r.Resource == "configmaps") && readOnly(r.Verbs) && !slices.Contains(r.Verbs, "get"):
+		return ", content included"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // verbPhrase says verbs in plain words.
@@ -200,32 +218,49 @@ func objectPhrase(r *Right) string {
 	if hasSub {
 		text = "the " + subresource(sub) + " of "
 	}
-	noun := nounOf(r.Group, base)
+	_, known := nouns[resourceText(r.Group, base)]
 	switch {
 	case len(r.Names) > 0:
-		text += "the " + noun + " " + namesPhrase(r.Names)
+		return text + namedPhrase(r, base)
 	case base == wildcard && r.Group == wildcard:
-		text += "everything"
+		return text + "everything " + scopePhrase(r)
 	case base == wildcard && r.Group == "":
-		text += "every object of the core API"
+		return text + "every object of the core API " + scopePhrase(r)
 	case base == wildcard:
-		text += "every object of API group " + short(r.Group)
+		return text + "every object of API group " + short(r.Group) + " " + scopePhrase(r)
+	case r.Group == wildcard:
+		return text + "all " + short(base) + " of any API group " + scopePhrase(r)
+	case !known:
+		return text + "all " + nounOf(r.Group, base) + " " + ofScope(r)
 	case readOnly(r.Verbs):
-		text += "every " + noun
+		return text + "every " + nounOf(r.Group, base) + " " + ofScope(r)
 	default:
-		text += "any " + noun
+		return text + "any " + nounOf(r.Group, base) + " " + ofScope(r)
 	}
-	return text + " " + reachPhrase(r, base)
 }
 
-// reachPhrase says where the objects of a right are.
-func reachPhrase(r *Right, base string) string {
-	if len(r.Names) > 0 && r.Namespace == "" {
-		if beyondNamespaces(r.Group, base) {
-			return "of the cluster"
-		}
-		return "of any namespace"
+// namedPhrase names single objects.
+func namedPhrase(r *Right, base string) string {
+	noun := nounOf(r.Group, base)
+	if base == wildcard {
+		noun = "object"
 	}
+	if len(r.Names) > 1 {
+		noun = pluralNoun(r.Group, base)
+	}
+	text := "the " + noun + " " + namesPhrase(r.Names)
+	switch {
+	case r.Namespace != "":
+		return text + " " + scopePhrase(r)
+	case base == "namespaces" || beyondNamespaces(r.Group, base) || r.Group == rbacv1.GroupName && base == "clusterroles":
+		return text
+	default:
+		return text + " of any namespace"
+	}
+}
+
+// ofScope says whose objects a right reaches.
+func ofScope(r *Right) string {
 	if r.Namespace == "" {
 		return "of the cluster"
 	}
@@ -235,7 +270,7 @@ func reachPhrase(r *Right, base string) string {
 // scopePhrase says in which namespaces a right holds.
 func scopePhrase(r *Right) string {
 	if r.Namespace == "" {
-		return "the whole cluster"
+		return "in the whole cluster"
 	}
 	return "in namespace " + short(r.Namespace)
 }
@@ -268,7 +303,7 @@ func subresource(name string) string {
 	switch name {
 	case "scale":
 		return "size"
-	case "status", "finalizers":
+	case "status", "finalizers", "metrics":
 		return name
 	default:
 		return strconv.Quote(short(name))

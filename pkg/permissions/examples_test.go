@@ -1,0 +1,7 @@
+package permissions
+
+var examples = []struct {
+	category   Category
+	what, part string
+	objects    string
+}{}
