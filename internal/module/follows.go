@@ -105,7 +105,8 @@ func WindowGroupOf(labels map[string]string) WindowGroup {
 	return WindowGroup{labels[labelGlobalAccount], labels[labelPlan], labels[labelRegion], labels[labelPlatformRegion]}
 }
 
-// InstalledComponent returns what a Manifest installs as the component that it was made from: what stands in for a component that is not read.
+// InstalledComponent returns what a Manifest installs as the component that it was made from: what stands in for a component that is not
+// read.
 func InstalledComponent(manifest *v1beta2.Manifest) Component {
 	source, ok := sourceOf(manifest)
 	if !ok {

@@ -105,10 +105,10 @@ spec:
 		changed("metadata.finalizers[0]", "example.org/a", "example.org/b"), changed("metadata.finalizers[1]", "example.org/b", ""),
 		changed("metadata.labels.gone", "x", ""),
 		changed("spec.minReadySeconds", "5", ""), changed("spec.replicas", "3", "1"),
-		changed(container + "args[0]", "--leader-elect", ""),
-		changed(container + "env[name=A].name", "A", ""), changed(container + "env[name=A].value", "a", ""),
-		changed(container + "env[name=B].value", "b", "c"),
-		changed(container + "image", "example.org/operator:1.0.0", "example.org/operator:1.1.0"),
+		changed(container+"args[0]", "--leader-elect", ""),
+		changed(container+"env[name=A].name", "A", ""), changed(container+"env[name=A].value", "a", ""),
+		changed(container+"env[name=B].value", "b", "c"),
+		changed(container+"image", "example.org/operator:1.0.0", "example.org/operator:1.1.0"),
 		changed("spec.template.spec.containers[name=sidecar].ports[0].containerPort", "80", "81"),
 		changed("spec.template.spec.containers[name=sidecar].ports[1].containerPort", "81", ""),
 		changed("spec.template.spec.containers[name=sidecar].ports[1].protocol", "TCP", ""),
@@ -119,7 +119,7 @@ func TestDiffOfAnAdoption(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.exists(i.marked(i.configMap("config", "kept=1", "dropped=1"), ""), kubectlApply)
 	i.foretells(i.configMap("config", "kept=2"), ChangeUpdate, changed("data.dropped", "1", ""), changed("data.kept", "1", "2"),
-		changed(`metadata.annotations["` + ownerKey + `"]`, "", mine))
+		changed(`metadata.annotations["`+ownerKey+`"]`, "", mine))
 }
 
 func TestDiffShowsNoSecret(t *testing.T) {

@@ -36,8 +36,8 @@ const (
 // noise lists the fields of metadata that the API server maintains.
 var noise = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"}
 
-// Compare returns the fields in which two states of an object differ, ordered by path: without the fields that the API server maintains, and
-// without the values of a Secret.
+// Compare returns the fields in which two states of an object differ, ordered by path: without the fields that the API server maintains,
+// and without the values of a Secret.
 func Compare(from, to *unstructured.Unstructured) []Field { return Secrets{}.Compare(from, to) }
 
 // Compare is the function Compare, with the values of the Secrets hidden wherever else they stand.

@@ -76,6 +76,9 @@ func (c *Cluster) prepare() error {
 	return err
 }
 
+// Capabilities returns what charts may ask about the cluster: the version of its API server, the versions of groups, and the kinds in them.
+func (c *Cluster) Capabilities() (version string, apis []string, err error) { return c.served.capabilities() }
+
 // engine returns the connection as pkg/apply wants it; learn is told what writes return.
 func (c *Cluster) engine(learn func(*unstructured.Unstructured)) *apply.Cluster {
 	return &apply.Cluster{

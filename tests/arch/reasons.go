@@ -21,6 +21,7 @@ const reasonPrefix = "Reason"
 var ownWords = []struct{ dir, page string }{
 	{"pkg/installer", "docs/engine.md"}, {"pkg/declarative", "docs/engine.md"},
 	{"internal/client/directinstall", "docs/cli.md"}, {"internal/client/modulestatus", "docs/cli.md"},
+	{"internal/client/versioncontent", "docs/cli.md"},
 }
 
 // explained reports whether the page of a package has a word for its reason. A page that is not there has none.

@@ -72,6 +72,18 @@ func (f *Failure) With(format string, args ...any) *Failure {
 	return f
 }
 
+// AboveOne reserves the exit code 1 of a command for a difference, as diff(1) does.
+func AboveOne(err error) error {
+	if Code(err) != CodeError {
+		return err
+	}
+	failure := &Failure{Code: 2, Err: err}
+	if inner, ok := errors.AsType[*Failure](err); ok {
+		failure.Hint = inner.Hint
+	}
+	return failure
+}
+
 // shownNames is how many names a hint lists.
 const shownNames = 20
 

@@ -3,7 +3,6 @@ package editcmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,7 +18,9 @@ import (
 // differing is one call of `kyma diff`.
 type differing struct {
 	*change
-	direct directFlags
+	direct  directFlags
+	version string
+	all     bool
 }
 
 func diff(c *change) *cobra.Command {
@@ -27,19 +28,22 @@ func diff(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "diff NAME[@VERSION|:CHANNEL]",
 		Short: "Show what another version or channel of a module would change",
-		Long: "Compares what is installed with what would be: the module's entry in the Kyma, and the ModuleTemplates of both versions. Of a\n" +
-			"module that was installed directly the objects in the cluster are compared with those of the version.\n\n" +
+		Long: "Compares what is installed with what would be: the module's entry in the Kyma, and the ModuleTemplates of both versions. What\n" +
+			"both versions install is read from the modules' registry and compared, too: rights, definitions, images, objects and the way back;\n" +
+			"and the API server of the module's cluster is asked by a dry run against what stands there. Of a module that was installed\n" +
+			"directly the objects in the cluster are compared with those of the version. The values of Secrets are never shown.\n\n" +
 			"The exit code is 0 where there is no difference, 1 where there is one, and above 1 after a failure.",
-		Example: "  kyma diff notes\n  kyma diff notes@1.2.0\n  kyma diff notes:fast --kyma kcp-system/demo",
+		Example: "  kyma diff notes\n  kyma diff notes@1.2.0\n  kyma diff notes --version 1.2.0 --all\n" +
+			"  kyma diff notes:fast --kyma kcp-system/demo",
 		Args: func(command *cobra.Command, args []string) error {
-			return aboveOne(names(1, 1, "NAME[@VERSION|:CHANNEL]")(command, args))
+			return console.AboveOne(names(1, 1, "NAME[@VERSION|:CHANNEL]")(command, args))
 		},
 		ValidArgsFunction: c.completeWishes,
 		RunE: func(command *cobra.Command, args []string) error {
 			differs, err := d.run(command.Context(), args[0])
 			switch {
 			case err != nil:
-				return aboveOne(err)
+				return console.AboveOne(err)
 			case differs:
 				return console.Quiet(console.CodeError)
 			}
@@ -47,28 +51,25 @@ func diff(c *change) *cobra.Command {
 		},
 	}
 	c.kymaFlag(command)
+	command.Flags().StringVar(&d.version, "version", "", "the version to compare with: the same as NAME@VERSION")
+	command.Flags().BoolVar(&d.all, "all", false, "show everything that changes")
 	d.direct.addSource(command.Flags())
 	d.direct.addAgain(command.Flags(), c)
 	d.direct.again.Dry = func() bool { return true } // it shows a difference, and writes nothing
 	return command
 }
 
-// aboveOne reserves the exit code 1 for a difference.
-func aboveOne(err error) error {
-	if console.Code(err) != console.CodeError {
-		return err
-	}
-	failure := &console.Failure{Code: 2, Err: err}
-	if inner, ok := errors.AsType[*console.Failure](err); ok {
-		failure.Hint = inner.Hint
-	}
-	return failure
-}
-
 func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 	wish, err := kymaedit.ParseWish(arg)
 	if err != nil {
 		return false, console.Usage("%w", err)
+	}
+	switch {
+	case d.version == "":
+	case wish.Version != "" || wish.Channel != "":
+		return false, console.Usage("--version %s and %s exclude each other", d.version, arg)
+	default:
+		wish.Version = d.version
 	}
 	s, err := d.open(ctx)
 	if err != nil && console.Code(err) != console.CodeNotFound {
@@ -87,11 +88,11 @@ func (d *differing) run(ctx context.Context, arg string) (bool, error) {
 	if err := s.Load(ctx, s); err != nil {
 		return false, err
 	}
-	return d.compare(s, wish)
+	return d.compare(ctx, s, wish)
 }
 
 // compare writes the differences of the entry and the template.
-func (d *differing) compare(s *session, wish kymaedit.ModuleRequest) (bool, error) {
+func (d *differing) compare(ctx context.Context, s *session, wish kymaedit.ModuleRequest) (bool, error) {
 	if err := s.check(&s.Asked, wish); err != nil {
 		return false, err
 	}
@@ -117,6 +118,11 @@ func (d *differing) compare(s *session, wish kymaedit.ModuleRequest) (bool, erro
 		if moduleversion.IsDowngrade(installed, target) {
 			d.console.Sayf("The lifecycle manager would refuse that: it installs no lower version over a higher one.")
 		}
+		content, err := d.rendered(ctx, s, wish.Name, installed, target)
+		if err != nil {
+			return false, err
+		}
+		text += content
 	}
 	if _, err := fmt.Fprint(d.console.Out, text); err != nil {
 		return false, err

@@ -23,7 +23,7 @@ func commands(c *console.Console, t *target.Target, now func() time.Time) []*cob
 	}
 	rollout.AddCommand(list(call()), status(call()), pause(call()), resume(call()), approve(call()), abort(call()))
 	release := &cobra.Command{Use: "release", Short: "Say which version of a module each channel offers"}
-	release.AddCommand(releaseStatus(call()))
+	release.AddCommand(releaseStatus(call()), releasePreview(call()))
 	return []*cobra.Command{rollout, release}
 }
 

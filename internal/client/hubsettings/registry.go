@@ -12,8 +12,8 @@ import (
 // looked is how many Manifests are looked at to find a registry.
 const looked = 20
 
-// FindPlace returns where the manager of a hub reads components: as its flags say, or else as a Manifest that it wrote does, best one of the
-// module. The result is zero where neither is known.
+// FindPlace returns where the manager of a hub reads components: as its flags say, or else as a Manifest that it wrote does, best one of
+// the module. The result is zero where neither is known.
 func (s *Settings) FindPlace(ctx context.Context, from client.Reader, namespace, module string) versioncontent.Place {
 	if s.Place.Registry != "" {
 		return s.Place

@@ -3,6 +3,7 @@ package releaseoutlook
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,15 +55,8 @@ type Outlook struct {
 	Failures   []error  `json:"-"`
 }
 
-// Differs reports whether anything would be different.
-func (o *Outlook) Differs() bool {
-	for i := range o.Changes {
-		if !o.Changes[i].Empty() {
-			return true
-		}
-	}
-	return o.Offered != o.Version
-}
+// Differs reports whether the channel would offer another version than now.
+func (o *Outlook) Differs() bool { return o.Offered != o.Version }
 
 // UnreadError is a kind that must be read for an answer.
 type UnreadError struct{ Unread modulestatus.Unread }
@@ -70,7 +64,8 @@ type UnreadError struct{ Unread modulestatus.Unread }
 // Error says what could not be read, and why.
 func (e *UnreadError) Error() string { return e.Unread.Message() }
 
-// Look returns what would happen. The error is an *UnreadError, a *releasepreview.UnknownModuleError, a *NoTemplateError, or that of the hub.
+// Look returns what would happen. The error is an *UnreadError, a *releasepreview.UnknownModuleError, a *NoTemplateError, or that of the
+// hub.
 func Look(ctx context.Context, q Question) (Outlook, error) {
 	l := &looking{Question: q}
 	if err := l.read(ctx); err != nil {
@@ -85,14 +80,17 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 		return Outlook{}, ctx.Err()
 	}
 	if err != nil {
-		l.unrendered(err, "what changes is not shown: %v", err)
+		l.unrenderedf(err, "what changes is not shown: %v", err)
 	}
 	forecast, err := l.forecast(target)
 	if err != nil {
 		return Outlook{}, err
 	}
 	result := forecast.Foresee(l.members)
-	result.Unknown = append(result.Unknown, q.Settings.Unread...)
+	if unread := q.Settings.Unread; len(unread) > 0 {
+		result.Unknown = append(result.Unknown, strings.Join(unread, "; ")+
+			": what begins at once does so unless a maintenance window or an approval policy holds it")
+	}
 	l.made.Namespace, l.made.Result = q.Release.Namespace, result
 	if target != nil {
 		l.compare(ctx, target)
@@ -112,56 +110,58 @@ func (e *NoTemplateError) Error() string {
 // looking is one call of Look.
 type looking struct {
 	Question
-	fleet   modulestatus.Inputs
+	hub     modulestatus.Inputs
 	members []releasepreview.Member
 	made    Outlook
+	// byDigest are the Manifests by their content; filled when it is needed first.
+	byDigest map[string]*v1beta2.Manifest
 }
 
-// read reads the fleet.
+// read reads the hub.
 func (l *looking) read(ctx context.Context) error {
 	var err error
-	if l.fleet, err = statusreader.ReadFleet(ctx, l.Hub, l.Release); err != nil {
+	if l.hub, err = statusreader.ReadOutlook(ctx, l.Hub, l.Release); err != nil {
 		return err
 	}
-	for _, unread := range l.fleet.Unread {
+	for _, unread := range l.hub.Unread {
 		return &UnreadError{unread}
 	}
 	of := map[string][]v1beta2.Manifest{}
-	for i := range l.fleet.Manifests {
-		name := module.KymaName(&l.fleet.Manifests[i])
-		of[name] = append(of[name], l.fleet.Manifests[i])
+	for i := range l.hub.Manifests {
+		name := module.KymaName(&l.hub.Manifests[i])
+		of[name] = append(of[name], l.hub.Manifests[i])
 	}
-	for i := range l.fleet.Kymas {
-		kyma := &l.fleet.Kymas[i]
+	for i := range l.hub.Kymas {
+		kyma := &l.hub.Kymas[i]
 		l.members = append(l.members, releasepreview.Member{Kyma: kyma, Manifests: of[kyma.Name]})
 	}
 	return nil
 }
 
 func (l *looking) template(version string) *v1beta2.ModuleTemplate {
-	for i := range l.fleet.Templates {
-		if l.fleet.Templates[i].Name == module.TemplateName(l.Release.Name, version) {
-			return &l.fleet.Templates[i]
+	for i := range l.hub.Templates {
+		if l.hub.Templates[i].Name == module.TemplateName(l.Release.Name, version) {
+			return &l.hub.Templates[i]
 		}
 	}
 	return nil
 }
 
 func (l *looking) forecast(target *versioncontent.Version) (*releasepreview.Forecast, error) {
-	hub := &releasepreview.Hub{
-		Releases: l.fleet.Releases, Templates: l.fleet.Templates, Rollout: l.Rollout, Now: l.Now, Names: l.Names,
+	decides := &releasepreview.Hub{
+		Releases: l.hub.Releases, Templates: l.hub.Templates, Rollout: l.Rollout, Now: l.Now, Names: l.Names,
 		Windows: l.Settings.Windows, WindowsKnown: l.Settings.WindowsKnown,
 		Restricted: l.Settings.Restricted, RestrictedKnown: l.Settings.Known,
 	}
 	if target != nil {
 		component := target.Component()
-		hub.Component = &component
+		decides.Component = &component
 	}
-	return releasepreview.NewForecast(hub, releasepreview.Request{Module: l.Release.Name, Channel: l.Channel, Version: l.Version})
+	return releasepreview.NewForecast(decides, releasepreview.Request{Module: l.Release.Name, Channel: l.Channel, Version: l.Version})
 }
 
-// unrendered records an error that leaves a part out.
-func (l *looking) unrendered(err error, format string, args ...any) {
+// unrenderedf records an error that leaves a part out.
+func (l *looking) unrenderedf(err error, format string, args ...any) {
 	l.made.Unrendered = append(l.made.Unrendered, fmt.Sprintf(format, args...))
 	l.made.Failures = append(l.made.Failures, err)
 }

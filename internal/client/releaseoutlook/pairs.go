@@ -19,16 +19,14 @@ func (l *looking) compare(ctx context.Context, target *versioncontent.Version) {
 			left++
 			continue
 		}
-		before, err := l.before(ctx, &pair)
+		made, err := l.compareStep(ctx, &pair, target)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			l.unrendered(err, "what changes from %s is not shown: %v", pair.From.Version, err)
+			l.unrenderedf(err, "what changes from %s is not shown: %v", pair.From.Version, err)
 			continue
 		}
-		made := PairChanges{Kymas: pair.Kymas, Changes: releasepreview.Compare(before, after)}
-		made.To.Digest = pair.To.Digest
 		known = known || pair.From != nil && pair.From.Version == l.made.Offered
 		l.made.Changes = append(l.made.Changes, made)
 	}
@@ -41,13 +39,35 @@ func (l *looking) compare(ctx context.Context, target *versioncontent.Version) {
 	l.compareOffered(ctx, after)
 }
 
+// compareStep compares what the Kymas of a pair have with what they would get: with the values and the target namespace of their Manifests.
+func (l *looking) compareStep(ctx context.Context, pair *releasepreview.Pair, target *versioncontent.Version) (PairChanges, error) {
+	made := PairChanges{Kymas: pair.Kymas}
+	if pair.From == nil {
+		made.Changes = releasepreview.Compare(nil, SideOf(target))
+		return made, nil
+	}
+	manifest := l.manifestWith(pair.From.Digest)
+	before, err := l.before(ctx, pair, manifest)
+	if err != nil {
+		return made, err
+	}
+	after := target
+	if pair.To.Digest != target.Digest {
+		if after, err = l.Loader.LoadFor(ctx, l.Release, target.Template, manifest); err != nil {
+			return made, err
+		}
+	}
+	made.Changes = releasepreview.Compare(before, SideOf(after))
+	return made, nil
+}
+
 // compareOffered compares with what the channel offers now, where no Kyma has that.
 func (l *looking) compareOffered(ctx context.Context, after *releasepreview.Side) {
 	var before *releasepreview.Side
 	if template := l.template(l.made.Offered); template != nil {
 		version, err := l.Loader.Load(ctx, l.Release, template)
 		if err != nil {
-			l.unrendered(err, "what changes from %s is not shown: %v", l.made.Offered, err)
+			l.unrenderedf(err, "what changes from %s is not shown: %v", l.made.Offered, err)
 			return
 		}
 		before = SideOf(version)
@@ -57,24 +77,13 @@ func (l *looking) compareOffered(ctx context.Context, after *releasepreview.Side
 	l.made.Changes = append(l.made.Changes, PairChanges{Changes: releasepreview.Compare(before, after)})
 }
 
-// before renders what the Kymas of a pair have; nil for nothing.
-func (l *looking) before(ctx context.Context, pair *releasepreview.Pair) (*releasepreview.Side, error) {
-	if pair.From == nil {
-		return nil, nil //nolint:nilnil // a first installation
-	}
+// before renders what the Kymas of a pair have.
+func (l *looking) before(ctx context.Context, pair *releasepreview.Pair, manifest *v1beta2.Manifest) (*releasepreview.Side, error) {
 	template := l.template(pair.From.Version)
-	if manifest := l.manifestWith(pair.From.Digest); manifest != nil {
-		version, err := l.Loader.LoadManifest(ctx, manifest)
-		if err != nil {
-			return nil, err
-		}
-		side := SideOf(version)
-		if side.Template = template; template != nil {
-			side.Requires = template.Spec.Requires
-		}
-		return side, nil
-	}
-	if template == nil {
+	switch {
+	case manifest != nil:
+		return SideOfManifest(ctx, l.Loader, l.Release, template, manifest)
+	case template == nil:
 		return nil, &NoTemplateError{l.Release.Name, pair.From.Version, l.Release.Namespace}
 	}
 	version, err := l.Loader.Load(ctx, l.Release, template)
@@ -86,12 +95,31 @@ func (l *looking) before(ctx context.Context, pair *releasepreview.Pair) (*relea
 
 // manifestWith returns a Manifest with this content.
 func (l *looking) manifestWith(digest string) *v1beta2.Manifest {
-	for i := range l.fleet.Manifests {
-		if m := &l.fleet.Manifests[i]; digest != "" && revision.Digest(&m.Spec) == digest {
-			return m
+	if l.byDigest == nil {
+		l.byDigest = map[string]*v1beta2.Manifest{}
+		for i := range l.hub.Manifests {
+			m := &l.hub.Manifests[i]
+			l.byDigest[revision.Digest(&m.Spec)] = m
 		}
 	}
-	return nil
+	return l.byDigest[digest]
+}
+
+// SideOfManifest returns what a Manifest installs as one side of a comparison; template is that of its version, nil where there is none.
+func SideOfManifest(
+	ctx context.Context, loader *versioncontent.Loader, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate,
+	manifest *v1beta2.Manifest,
+) (*releasepreview.Side, error) {
+	version, err := loader.LoadManifest(ctx, manifest)
+	if err != nil {
+		return nil, err
+	}
+	side := SideOf(version)
+	if side.Template = template; template != nil {
+		// A component that is gone leaves the requirements of the template.
+		side.Requires, _ = loader.Requires(ctx, release, template)
+	}
+	return side, nil
 }
 
 // SideOf returns a version as one side of a comparison.

@@ -178,11 +178,8 @@ func (f *Forecast) judge(m *Member, s *step) fate {
 	}
 	v := f.verdict(m, s)
 	made := f.classify(&v, s)
-	switch made.outcome {
-	case Upgrades, Installs, NeedsConsent, WaitsForWindow, RequirementMissing:
-		if lost := module.LostReason(m.Kyma, s.have); lost != "" {
-			return fate{Unreachable, lost, lost}
-		}
+	if lost := module.LostReason(m.Kyma, s.have); lost != "" && comes(made.outcome) && made.outcome != WouldBreak {
+		return fate{Unreachable, lost, lost}
 	}
 	return made
 }

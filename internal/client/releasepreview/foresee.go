@@ -65,7 +65,7 @@ func pairsOf(all []prospect, version string) []Pair {
 	counted := map[[3]string]*Pair{}
 	for i := range all {
 		s := &all[i].step
-		if !comes(all[i].fate.outcome) {
+		if !comes(all[i].fate.outcome) || s.samecon {
 			continue
 		}
 		key := [3]string{s.version, s.from, s.to}
@@ -96,11 +96,7 @@ func (p *Pair) fromKey() string {
 
 // comes reports whether a Kyma with an outcome gets the version at once or later.
 func comes(outcome Outcome) bool {
-	switch outcome {
-	case Upgrades, Installs, WaitsForRollout, NeedsConsent, WaitsForWindow, RequirementMissing, WouldBreak, Unreachable, Suspended:
-		return true
-	}
-	return false
+	return !slices.Contains([]Outcome{Refused, Removed, Downgrade, Avoids, Leaving, Same}, outcome)
 }
 
 // unknown says what the decisions do not take into account.
@@ -108,10 +104,10 @@ func (f *Forecast) unknown() []string {
 	var all []string
 	template := f.shared.Templates[module.TemplateName(f.ask.Module, f.ask.Version)]
 	if template != nil && template.Spec.RequiresDowntime && !f.hub.WindowsKnown {
-		all = append(all, "The maintenance policy could not be read, so that it is not known when windows open: see --maintenance-policy-file.")
+		all = append(all, "the maintenance policy, so that it is not known when windows open")
 	}
 	if f.hub.Component == nil {
-		all = append(all, "The version's content could not be read: it is taken for one that can be installed.")
+		all = append(all, "the version's content, which could not be read: it is taken for one that can be installed")
 	}
 	return all
 }

@@ -44,8 +44,8 @@ type ObjectChanges struct {
 // Empty reports whether nothing differs.
 func (c *ObjectChanges) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }
 
-// DiffObjects returns how two lists of objects differ. Of two objects with the same identity in one list the last counts. What the API server
-// maintains is no difference, and values of Secrets are hidden wherever they stand.
+// DiffObjects returns how two lists of objects differ. Of two objects with the same identity in one list the last counts. What the API
+// server maintains is no difference, and values of Secrets are hidden wherever they stand.
 func DiffObjects(before, after []*unstructured.Unstructured) ObjectChanges {
 	secrets := fielddiff.SecretsOf(slices.Concat(before, after)...)
 	old, next := byID(before), byID(after)

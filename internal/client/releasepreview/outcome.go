@@ -45,17 +45,13 @@ const (
 
 // order is that of the constants.
 var order = []Outcome{
-	Upgrades, Installs, WaitsForRollout, NeedsConsent, WaitsForWindow, RequirementMissing, WouldBreak, Unreachable, Suspended, Refused, Removed,
-	Downgrade, Avoids, Leaving, Same,
+	Upgrades, Installs, WaitsForRollout, NeedsConsent, WaitsForWindow, RequirementMissing, WouldBreak, Unreachable, Suspended,
+	Refused, Removed, Downgrade, Avoids, Leaving, Same,
 }
 
-// Holds reports whether the version does not come by itself with time: somebody has to act, or it never comes.
+// Holds reports whether the version does not come by itself with time: a person or a cluster has to change, or it never comes.
 func (o Outcome) Holds() bool {
-	switch o {
-	case Upgrades, Installs, WaitsForRollout, WaitsForWindow, Same, Leaving:
-		return false
-	}
-	return true
+	return !slices.Contains([]Outcome{Upgrades, Installs, WaitsForRollout, WaitsForWindow, Same, Leaving}, o)
 }
 
 // Group counts the Kymas with one outcome for one reason.

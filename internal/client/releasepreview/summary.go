@@ -7,8 +7,9 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Line is what changes in one respect, for people.
@@ -20,11 +21,13 @@ type Line struct {
 	More    int      `json:"more,omitempty"`
 }
 
-// Summary returns what changes, one line for each respect in which something does; rights, objects and the way back are always told. most is
-// how many details a line has, 0 means all.
+// Summary returns what changes, one line for each respect in which something does; rights, objects and the way back are always told. most
+// is how many details a line has, 0 means all.
 func (c *Changes) Summary(most int) []Line {
-	lines := []Line{c.rights()}
-	for _, line := range []Line{c.webhooks(), c.apiServices(), c.definitions(), c.images(), c.objects(), c.restarting(), c.required(), c.settings()} {
+	lines := []Line{c.rights(most == 0)}
+	for _, line := range []Line{
+		c.webhooks(), c.apiServices(), c.definitions(), c.images(), c.objects(), c.restarting(), c.required(), c.settings(),
+	} {
 		if line.Text != "" {
 			lines = append(lines, line)
 		}
@@ -54,18 +57,32 @@ func counted(pairs ...any) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Changes) rights() Line {
-	line := Line{Group: "rights", Text: counted(len(c.Rights.Added), "new", len(c.Rights.Removed), "given up")}
-	if line.Text == "" {
+// rights tells the rights that come and go; what every module does is among them only where everything is shown.
+func (c *Changes) rights(all bool) Line {
+	line := Line{Group: "rights", Text: counted(asking(c.Rights.Added), "new", asking(c.Rights.Removed), "given up")}
+	switch {
+	case line.Text == "" && c.From == nil:
+		line.Text = "none beyond its own"
+	case line.Text == "":
 		line.Text = "the same"
 	}
-	for i := range c.Rights.Added {
-		line.Details = append(line.Details, "+ "+describeFinding(&c.Rights.Added[i]))
-	}
-	for i := range c.Rights.Removed {
-		line.Details = append(line.Details, "- "+describeFinding(&c.Rights.Removed[i]))
+	for _, list := range []struct {
+		sign     string
+		findings []permissions.Finding
+	}{{"+ ", c.Rights.Added}, {"- ", c.Rights.Removed}} {
+		for i := range list.findings {
+			if finding := &list.findings[i]; all || finding.Severity > permissions.Info {
+				line.Details = append(line.Details, list.sign+describeFinding(finding))
+			}
+		}
 	}
 	return line
+}
+
+// asking counts the rights that not every module has.
+func asking(findings []permissions.Finding) int {
+	count, _, _, _, _ := permissions.Difference{Added: findings}.Counts() //nolint:dogsled // the other numbers are of other lists
+	return count
 }
 
 func describeFinding(f *permissions.Finding) string {
@@ -101,8 +118,11 @@ func (c *Changes) definitions() Line {
 		}
 	}
 	line := Line{Group: "definitions", Text: counted(len(c.Rights.DefinitionsChanged), "changed")}
-	if refused > 0 {
-		line.Text = strings.TrimPrefix(line.Text+"; "+english.Plural(refused, "change is", "changes are")+" refused where the definition exists", "; ")
+	switch allowed := len(c.Definitions) - refused; {
+	case refused > 0:
+		line.Text = joined(line.Text, english.Plural(refused, "change is", "changes are")+" refused where the definition exists")
+	case allowed > 0:
+		line.Text = joined(line.Text, english.Plural(allowed, "unsafe change is", "unsafe changes are")+" allowed")
 	}
 	for i := range c.Definitions {
 		finding := &c.Definitions[i]
@@ -121,15 +141,20 @@ func (c *Changes) definitions() Line {
 	return line
 }
 
+// joined joins two parts of a sentence, of which the first may be empty.
+func joined(first, second string) string { return strings.TrimPrefix(first+"; "+second, "; ") }
+
 func (c *Changes) images() Line {
 	r := &c.Rights
-	line := Line{Group: "images", Text: counted(len(r.ImagesAdded), "new", len(r.ImagesChanged), "in another version", len(r.ImagesRemoved), "gone")}
+	line := Line{Group: "images", Text: counted(
+		len(r.ImagesAdded), "new", len(r.ImagesChanged), "in another version", len(r.ImagesRemoved), "gone",
+	)}
 	for _, image := range r.ImagesAdded {
 		line.Details = append(line.Details, "+ "+image.String())
 	}
 	for _, image := range r.ImagesChanged {
 		line.Details = append(line.Details, fmt.Sprintf("~ %s/%s %s -> %s", image.Registry, image.Repository,
-			strings.Join(image.Before, ", "), strings.Join(image.After, ", ")))
+			versionsOf(image.Before), versionsOf(image.After)))
 	}
 	for _, image := range r.ImagesRemoved {
 		line.Details = append(line.Details, "- "+image.String())
@@ -137,9 +162,20 @@ func (c *Changes) images() Line {
 	return line
 }
 
+// versionsOf joins tags and digests, without the colon before a tag.
+func versionsOf(texts []string) string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, strings.TrimPrefix(text, ":"))
+	}
+	return strings.Join(all, ", ")
+}
+
 func (c *Changes) objects() Line {
 	o := &c.Objects
-	line := Line{Group: "objects", Text: counted(len(o.Added), "added", len(o.Removed), "removed", len(o.Changed), "changed", o.Unchanged, "unchanged")}
+	line := Line{Group: "objects", Text: counted(
+		len(o.Added), "added", len(o.Removed), "removed", len(o.Changed), "changed", o.Unchanged, "unchanged",
+	)}
 	for _, id := range o.Removed {
 		line.Details = append(line.Details, "- "+id.String())
 	}
@@ -162,7 +198,21 @@ func (c *ChangedObject) describe() string {
 
 // String returns the field with its values, in one line.
 func (f Field) String() string {
+	if f.From == fielddiff.SecretValue || f.To == fielddiff.SecretValue {
+		return f.Path + ": " + secretly(f)
+	}
 	return f.Path + ": " + quoted(f.From) + " -> " + quoted(f.To)
+}
+
+// secretly says what happens to a value that is not shown.
+func secretly(f Field) string {
+	switch {
+	case f.From == "":
+		return "added"
+	case f.To == "":
+		return "removed"
+	}
+	return "changed"
 }
 
 // maxQuoted bounds a value in a line.
@@ -193,22 +243,12 @@ func (c *Changes) restarting() Line {
 func (c *Changes) required() Line {
 	line := Line{Group: "requirements", Text: counted(len(c.Requirements.Added), "new", len(c.Requirements.Removed), "gone")}
 	for _, one := range c.Requirements.Added {
-		line.Details = append(line.Details, "+ "+describeRequirement(one))
+		line.Details = append(line.Details, "+ "+requirements.Requirement(one).String())
 	}
 	for _, one := range c.Requirements.Removed {
-		line.Details = append(line.Details, "- "+describeRequirement(one))
+		line.Details = append(line.Details, "- "+requirements.Requirement(one).String())
 	}
 	return line
-}
-
-func describeRequirement(r v1beta2.Requirement) string {
-	switch {
-	case r.Module != "":
-		return strings.TrimSpace("module " + r.Module + " " + r.Version)
-	case r.Definition != "":
-		return strings.TrimSpace("definition " + r.Definition + " " + r.Served)
-	}
-	return "Kubernetes " + r.Kubernetes
 }
 
 func (c *Changes) settings() Line {

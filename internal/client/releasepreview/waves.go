@@ -3,7 +3,6 @@ package releasepreview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
@@ -90,7 +89,8 @@ func (w waves) waits(one *prospect) (fate, bool) {
 	made := fate{outcome: WaitsForRollout, reason: v1beta2.ReasonWaitingForRollout, detail: answer.Detail}
 	wave, err := rollout.WaveOf(&w.rollout.Spec, w.channel, string(kyma.UID), kyma.Labels)
 	switch {
-	case err != nil || w.rollout.Spec.Paused || strings.Contains(answer.Detail, "aborted"):
+	case err != nil || w.rollout.Spec.Paused || !answer.NoSlot && (w.channel.Wave == wave || w.channel.Wave == ""):
+		// The answer itself says best what it waits for.
 	case answer.NoSlot:
 		made.detail = fmt.Sprintf("wave %q, for a free place in it", wave)
 	default:

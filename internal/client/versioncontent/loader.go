@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"sync"
 	"time"
@@ -60,11 +61,29 @@ type Loader struct {
 	own   string
 	fail  error
 	kept  *lru.Cache
-	turns sync.Map // by what is rendered: one render for all who wait for it
+	locks [16]sync.Mutex // by what is rendered: one render for all who wait for it
+}
+
+// WithCapabilities returns a Loader that renders for another cluster. It shares what was fetched, and is closed with the first.
+func (l *Loader) WithCapabilities(known Capabilities) *Loader {
+	made := &Loader{
+		Access: l.Access, Registry: l.Registry, Hub: l.Hub, Capabilities: known, Store: l.Store, Timeout: l.Timeout,
+	}
+	if err := l.begin(); err == nil {
+		made.Store = l.store.Dir
+	}
+	return made
 }
 
 // Load reads the version of a template, from the registry of its component. release may be nil if the template names the component.
 func (l *Loader) Load(ctx context.Context, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate) (*Version, error) {
+	return l.LoadFor(ctx, release, template, nil)
+}
+
+// LoadFor is Load for a Kyma whose Manifest has values and a target namespace of its own, which stay. have may be nil.
+func (l *Loader) LoadFor(
+	ctx context.Context, release *v1beta2.ModuleReleaseMeta, template *v1beta2.ModuleTemplate, have *v1beta2.Manifest,
+) (*Version, error) {
 	ctx, done := l.within(ctx)
 	defer done()
 	at, err := l.locate(release, template)
@@ -80,11 +99,15 @@ func (l *Loader) Load(ctx context.Context, release *v1beta2.ModuleReleaseMeta, t
 		return nil, l.explain(ctx, at, err)
 	}
 	name := cmp.Or(template.ModuleName(), template.Name)
-	made, err := l.version(ctx, at, name, module.ContentOf(template.ModuleVersion(), component))
+	spec := module.ContentOf(template.ModuleVersion(), component)
+	if have != nil {
+		spec.Values, spec.TargetNamespace = have.Spec.Values, have.Spec.TargetNamespace
+	}
+	made, err := l.version(ctx, at, name, spec)
 	if err != nil {
 		return nil, err
 	}
-	made.Template, made.Requires = template, requirements(template, found)
+	made.Template, made.Requires = template, required(template, found)
 	return made, nil
 }
 
@@ -118,8 +141,7 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 	}
 	made := &Version{Module: name, Version: spec.Version, Digest: revision.Digest(spec), Source: at.String(), Spec: spec}
 	key := name + "@" + made.Digest
-	turn, _ := l.turns.LoadOrStore(key, &sync.Mutex{})
-	lock, _ := turn.(*sync.Mutex)
+	lock := l.lockOf(key)
 	lock.Lock()
 	defer lock.Unlock()
 	known, _ := l.kept.Get(key)
@@ -133,6 +155,13 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 	}
 	made.Objects, made.Images = got.objects, got.images
 	return made, nil
+}
+
+// lockOf returns the lock of what is rendered.
+func (l *Loader) lockOf(key string) *sync.Mutex {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(key)) // it never fails
+	return &l.locks[sum.Sum32()%uint32(len(l.locks))]
 }
 
 // begin makes the store and the cache.

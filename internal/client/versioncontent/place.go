@@ -156,8 +156,8 @@ func (p place) withoutTLS(host string) bool {
 	return strings.HasPrefix(p.Registry, "http://") && strings.EqualFold(host, p.host())
 }
 
-// credentials returns the logins of the user. A registry that only the hub calls one without TLS gets none: a user who can write there could
-// have a login sent in clear text.
+// credentials returns the logins of the user. A registry that only the hub calls one without TLS gets none: a user who can write there
+// could have a login sent in clear text.
 func (l *Loader) credentials(at place) func(ctx context.Context, host string) (auth.Credential, error) {
 	if l.Access.Credentials == nil {
 		return nil

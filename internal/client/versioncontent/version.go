@@ -15,7 +15,8 @@ import (
 type Version struct {
 	// Module and Version name it.
 	Module, Version string
-	// Digest of what it installs, as the lifecycle manager computes it for a Manifest without values and target namespace of its own.
+	// Digest of what it installs, as the lifecycle manager computes it: with the values and the target namespace of the Manifest that the
+	// version was loaded from or for, else without any.
 	Digest string
 	// Source is where it was read, for users: "host/path//component:version".
 	Source string

@@ -11,10 +11,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// ReadFleet reads what decides which version of a module each Kyma of a namespace gets: the Kymas, the Manifests of the module, and all
+// ReadOutlook reads what decides which version of a module each Kyma of a namespace gets: the Kymas, the Manifests of the module, and all
 // releases and templates of the namespace. It reads Kymas and Manifests in pages, and keeps of them what decisions look at. The spec of a
 // Kyma is the effective one.
-func ReadFleet(ctx context.Context, from client.Reader, release *v1beta2.ModuleReleaseMeta) (modulestatus.Inputs, error) {
+func ReadOutlook(ctx context.Context, from client.Reader, release *v1beta2.ModuleReleaseMeta) (modulestatus.Inputs, error) {
 	g := &reading{reader: from}
 	var releases v1beta2.ModuleReleaseMetaList
 	var templates v1beta2.ModuleTemplateList
@@ -22,11 +22,11 @@ func ReadFleet(ctx context.Context, from client.Reader, release *v1beta2.ModuleR
 	g.list(ctx, ownKind("ModuleReleaseMeta"), release.Namespace, &releases, in...)
 	g.list(ctx, ownKind("ModuleTemplate"), release.Namespace, &templates, in...)
 	g.in.Releases, g.in.Templates = releases.Items, templates.Items
-	g.fleet(ctx, release)
+	g.deciding(ctx, release)
 	return g.in, g.fatal
 }
 
-func (g *reading) fleet(ctx context.Context, release *v1beta2.ModuleReleaseMeta) {
+func (g *reading) deciding(ctx context.Context, release *v1beta2.ModuleReleaseMeta) {
 	var kymas v1beta2.KymaList
 	g.pages(ctx, "Kyma", release.Namespace, &kymas, nil, func() {
 		for i := range kymas.Items {

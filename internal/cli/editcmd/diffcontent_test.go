@@ -1,0 +1,105 @@
+package editcmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
+)
+
+// notesContent is what a version of module notes installs. The password must be in no output.
+func notesContent(version string) []byte {
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Secret
+metadata: {name: notes-login, namespace: default}
+stringData: {password: correct-horse-%[1]s}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: notes-config, namespace: default}
+data: {version: "%[1]s", url: "https://user:correct-horse-%[1]s@example.com"}
+`, version)
+}
+
+// notesInstalled makes a Kyma with module notes in a version, and a registry with its versions. Another version of the content stands in the
+// cluster.
+func (b *bench) notesInstalled(versions ...string) *localcluster.Registry {
+	b.Helper()
+	registry, err := localcluster.StartRegistry(b.Context(), localcluster.RegistryOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = registry.Stop() })
+	for _, version := range versions {
+		_, err := component.Push(b.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, component.Version{
+			Name: "example.com/module/notes", Version: version, Provider: "example.com",
+			Resources: []component.Resource{{Name: "raw-manifest", Data: notesContent(version)}},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	kyma := b.kyma("demo", v1beta2.Module{Name: "notes"})
+	patch := `{"status":{"lastOperation":{"operation":"x"},"modules":[{"name":"notes","state":"Ready","version":"1.0.0"}]}}`
+	if err := b.Status().Patch(b.Context(), kyma, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		b.Fatal(err)
+	}
+	return registry
+}
+
+func TestDiff_OfAManagedModuleShowsWhatVersionsInstall(t *testing.T) {
+	b := newBench(t)
+	registry := b.notesInstalled("1.0.0", "1.1.0")
+	plain := "--registry=http://" + registry.Host
+	for _, args := range []string{"diff notes@1.1.0", "diff notes --version 1.1.0 --all"} {
+		code, out, said := b.run(strings.Fields(args + " " + plain)...)
+		for _, word := range []string{
+			"WHAT CHANGES from 1.0.0 to 1.1.0", "~ Secret default/notes-login: stringData.password: changed", "~ ConfigMap default/notes-config: 2 fields",
+			"WHAT THE CLUSTER SAYS", "+ Secret default/notes-login", "way back",
+		} {
+			if !strings.Contains(out, word) {
+				t.Errorf("%s: %q is missing", args, word)
+			}
+		}
+		if code != 1 || strings.Contains(out+said, "correct-horse") {
+			t.Errorf("%s: exit code %d, said %q, wrote\n%s", args, code, said, out)
+		}
+	}
+	for line, says := range map[string]string{
+		"diff notes@1.1.0 --version 1.1.0": "exclude each other",
+		"diff notes --version 9.9.9":       "9.9.9",
+	} {
+		if code, _, said := b.run(strings.Fields(line + " " + plain)...); code <= 1 || !strings.Contains(said, says) {
+			t.Errorf("%s: exit code %d, said %q", line, code, said)
+		}
+	}
+}
+
+func TestDiff_OfAManagedModuleSaysWhatCannotBeRead(t *testing.T) {
+	b := newBench(t)
+	registry := b.notesInstalled("1.0.0")
+	code, out, said := b.run("diff", "notes@1.1.0", "--registry=http://"+registry.Host)
+	if code != 1 || !strings.Contains(out, "version: 1.1.0") || !strings.Contains(said, "Warning: what the versions install is not compared") ||
+		!strings.Contains(said, "publish the version there") {
+		t.Errorf("exit code %d, said %q, wrote\n%s", code, said, out)
+	}
+}
+
+func TestDiff_SaysWhereOtherContentWaitsForConsent(t *testing.T) {
+	b := newBench(t)
+	registry := b.notesInstalled("1.0.0", "1.1.0")
+	digest := "sha256:" + strings.Repeat("a", 64)
+	patch := `{"status":{"modules":[{"name":"notes","state":"Ready","version":"1.0.0","pending":{"version":"1.1.0","digest":"` + digest + `"}}]}}`
+	if err := b.Status().Patch(t.Context(), b.read("demo"), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	_, _, said := b.run("diff", "notes@1.1.0", "--registry=http://"+registry.Host)
+	if !strings.Contains(said, "Warning: 1.1.0@"+digest+" waits for consent, and the registry holds 1.1.0@sha256:") {
+		t.Errorf("said %q", said)
+	}
+}
