@@ -1,11 +1,14 @@
 package authorcmd_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -60,4 +63,37 @@ func TestValidate_SeveralModules(t *testing.T) {
 	}
 	s.refused(64, "--role and --against are for one module", "module", "validate", "notes", "beacon", "--role", "-")
 	s.refused(64, "both name a module", "module", "validate", "notes", "-c", "beacon")
+}
+
+func TestValidate_WritesTheRoleOfAnInstallation(t *testing.T) {
+	s := open(t)
+	s.ok("module", "init", "notes")
+	out, said := s.ok("module", "validate", "notes", "--role", "-")
+	if said != "" {
+		t.Errorf("said %q", said)
+	}
+	var kinds []string
+	rules := 0
+	for text := range strings.SplitSeq(out, "---\n") {
+		role := rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict([]byte(text), &role); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		if role.Name != "notes-installer" {
+			t.Errorf("a role is called %s", role.Name)
+		}
+		kinds, rules = append(kinds, role.Kind), rules+len(role.Rules)
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Resources, "*") {
+				t.Errorf("%s asks for everything: %+v", role.Kind, rule)
+			}
+		}
+	}
+	if !slices.Contains(kinds, "ClusterRole") || rules == 0 {
+		t.Errorf("the roles are %v, with %d rules:\n%s", kinds, rules, out)
+	}
+	if _, said := s.ok("module", "validate", "notes", "--role", "role.yaml"); !strings.Contains(said, "role.yaml is written.\nnotes 0.1.0 is valid.\n") ||
+		read(t, "role.yaml") != out {
+		t.Errorf("with a file: %q", said)
+	}
 }

@@ -32,13 +32,19 @@ type findings struct {
 	Items    []diagnostics.Finding `json:"items"`
 }
 
+// validating is one call of `kyma module validate`.
+type validating struct {
+	sources
+	judging
+	strict bool
+	// role is the file for the roles that an installation needs.
+	role   string
+	output *console.Formats
+}
+
 func (a *author) validate() *cobra.Command {
-	var s sources
-	var judging judging
-	var strict bool
-	var role string
-	judging.logins = logins()
-	output := console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML, sarif)
+	v := validating{judging: judging{logins: logins()}}
+	v.output = console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML, sarif)
 	command := &cobra.Command{
 		Use:   "validate [DIR...]",
 		Short: "Check a module: names, links, images, rights, default CR",
@@ -54,45 +60,46 @@ func (a *author) validate() *cobra.Command {
 			"  kyma module validate notes --role role.yaml\n" +
 			"  kyma module validate -c notes/module-config.yaml -o sarif > notes.sarif",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(command *cobra.Command, args []string) error {
-			files, err := s.configFiles(args)
-			if err != nil {
-				return err
-			}
-			if err := checkRules(judging.rules); err != nil {
-				return err
-			}
-			if len(files) > 1 && (role != "" || judging.against != "") {
-				return console.Usage("--role and --against are for one module, not for %d", len(files))
-			}
-			modules, found, err := a.judgedAll(command.Context(), files, &judging)
-			if err != nil {
-				return err
-			}
-			if err := a.writeRole(command.Context(), role, modules); err != nil {
-				return err
-			}
-			if role != standardOutput {
-				err = a.printFindings(output.Format, modules, found)
-			} else {
-				a.sayFindings(found)
-			}
-			if err != nil {
-				return err
-			}
-			if errors, warnings := diagnostics.Count(found); errors > 0 || strict && warnings > 0 {
-				return console.Quiet(console.CodeError)
-			}
-			return nil
-		},
+		RunE: func(command *cobra.Command, args []string) error { return a.validated(command.Context(), &v, args) },
 	}
-	s.addConfig(command.Flags())
-	judging.addFlags(command.Flags())
-	command.Flags().BoolVar(&strict, "strict", false, "let warnings count as errors")
-	command.Flags().StringVar(&role, "role", "",
+	flags := command.Flags()
+	v.addConfig(flags)
+	v.judging.addFlags(flags)
+	flags.BoolVar(&v.strict, "strict", false, "let warnings count as errors")
+	flags.StringVar(&v.role, "role", "",
 		"file for the roles that an installation needs; - writes them to standard output, and the findings to standard error")
-	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
+	flags.VarP(v.output, "output", "o", "how to write it: "+v.output.Words())
 	return command
+}
+
+// validated checks modules, and writes what was found.
+func (a *author) validated(ctx context.Context, v *validating, args []string) error {
+	files, err := v.configFiles(args)
+	if err != nil {
+		return err
+	}
+	if err := checkRules(v.rules); err != nil {
+		return err
+	}
+	if len(files) > 1 && (v.role != "" || v.against != "") {
+		return console.Usage("--role and --against are for one module, not for %d", len(files))
+	}
+	modules, found, err := a.judgedAll(ctx, files, &v.judging)
+	if err != nil {
+		return err
+	}
+	if err := a.writeRole(ctx, v.role, modules); err != nil {
+		return err
+	}
+	if v.role == standardOutput {
+		a.sayFindings(found)
+	} else if err := a.printFindings(v.output.Format, modules, found); err != nil {
+		return err
+	}
+	if errors, warnings := diagnostics.Count(found); errors > 0 || v.strict && warnings > 0 {
+		return console.Quiet(console.CodeError)
+	}
+	return nil
 }
 
 // judging holds the flags that select what is checked.

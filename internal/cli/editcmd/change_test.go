@@ -147,7 +147,8 @@ func (b *bench) manager(name string, generation int64, entry *v1beta2.ModuleStat
 		}
 		patch, err := json.Marshal(map[string]any{"status": status})
 		if err == nil {
-			err = b.Status().Patch(b.Context(), kyma, client.RawPatch("application/merge-patch+json", patch))
+			// The command may see the status, and the test end, before this call returns.
+			err = b.Status().Patch(context.WithoutCancel(b.Context()), kyma, client.RawPatch("application/merge-patch+json", patch))
 		}
 		if err != nil {
 			b.Error(err)

@@ -20,3 +20,19 @@ func TestPendingCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestModules_WhatWaitsIsNotUnderWay(t *testing.T) {
+	in := seen([]v1beta2.Kyma{remoteKyma(func(k *v1beta2.Kyma) {
+		k.Spec.Channel, k.Status.Modules[0].Pending = "fast", &v1beta2.PendingVersion{Version: "1.1.0", From: []v1beta2.ConsentSide{v1beta2.ConsentHub}}
+	})})
+	in.Manifests = []v1beta2.Manifest{manifest()}
+	m := check(t, in, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"})
+	if m.Pending == nil || m.Pending.Version != "1.1.0" || !m.ConsentHere {
+		t.Errorf("what waits for consent is told as %+v, here: %v", m.Pending, m.ConsentHere)
+	}
+	in = seen([]v1beta2.Kyma{remoteKyma(func(k *v1beta2.Kyma) {
+		k.Spec.Channel, k.Status.Modules[0].Message = "fast", "version 1.1.0 needs module istio, which the Kyma does not have"
+	})})
+	in.Manifests = []v1beta2.Manifest{manifest()}
+	check(t, in, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0", reason: v1beta2.ReasonRequirementMissing})
+}
