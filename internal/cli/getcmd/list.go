@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
@@ -140,8 +141,12 @@ func phaseText(m *modulestatus.Module) string {
 		text += " (suspended)"
 	case m.Maintenance:
 		text += " (waits for a maintenance window)"
+	case m.Pending != nil:
+		text += " (" + m.Pending.Version + " waits for consent)"
 	case m.Offered != "":
 		text += " (" + m.Offered + " waits for its rollout)"
+	case m.Installation.Reason == v1beta2.ReasonRequirementMissing:
+		text += " (waits for what it requires)"
 	case m.Installation.Warning:
 		text += " (Warning)"
 	case m.Installation.Unready:

@@ -3,6 +3,7 @@ package getcmd
 import (
 	"testing"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
@@ -41,6 +42,16 @@ func TestPhaseText(t *testing.T) {
 		"a version that waits for its rollout is named": {
 			modulestatus.Module{Offered: "1.3.0", Installation: modulestatus.Installation{State: modulestatus.Installed}},
 			"Installed (1.3.0 waits for its rollout)",
+		},
+		"a version that waits for consent is named": {
+			modulestatus.Module{
+				Pending: &v1beta2.PendingVersion{Version: "1.3.0"}, Installation: modulestatus.Installation{State: modulestatus.Installed},
+			},
+			"Installed (1.3.0 waits for consent)",
+		},
+		"one that waits for a requirement says so": {
+			modulestatus.Module{Installation: modulestatus.Installation{State: modulestatus.Installed, Reason: "RequirementMissing"}},
+			"Installed (waits for what it requires)",
 		},
 		"suspended takes precedence": {
 			modulestatus.Module{Suspended: true, Installation: modulestatus.Installation{State: modulestatus.Installed, Unready: true}}, "Installed (suspended)",

@@ -102,8 +102,10 @@ func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Modul
 	}
 	for i := range modules {
 		m := &modules[i]
-		if named || s.output.Format == console.Wide || m.State != modulestatus.Ready && m.State != modulestatus.Unmanaged {
+		calm := m.State == modulestatus.Ready || m.State == modulestatus.Unmanaged
+		if named || s.output.Format == console.Wide || !calm || m.Pending != nil {
 			s.explain(&text, m)
+			s.explainPending(&text, m, len(in.Kymas) > 1 || s.kyma != "")
 		}
 	}
 	_, err := io.WriteString(s.console.Out, text.String())

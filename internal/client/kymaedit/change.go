@@ -43,6 +43,7 @@ func Enable(spec *v1beta2.KymaSpec, wish ModuleRequest) Change {
 		entry.Channel, entry.Version = "", wish.Version
 	}
 	entry.CustomResourcePolicy = cmp.Or(wish.Policy, entry.CustomResourcePolicy)
+	entry.UpgradeStrategy = cmp.Or(wish.Strategy, entry.UpgradeStrategy)
 	return compareEntry(action, &before, entry)
 }
 
@@ -111,12 +112,14 @@ func compareEntry(action Action, before, after *v1beta2.Module) Change {
 			change.Fields = append(change.Fields, field)
 		}
 	}
+	differs("approved", before.Approved != after.Approved)
 	differs("avoid", before.Avoid != after.Avoid)
 	differs("backTo", before.BackTo != after.BackTo)
 	differs("channel", before.Channel != after.Channel)
 	differs("customResourcePolicy", before.CustomResourcePolicy != after.CustomResourcePolicy)
 	differs("managed", IsManaged(before) != IsManaged(after))
 	differs("retry", before.Retry != after.Retry)
+	differs("upgradeStrategy", before.UpgradeStrategy != after.UpgradeStrategy)
 	differs("version", before.Version != after.Version)
 	if action == Changed && len(change.Fields) == 0 {
 		change.Action = Unchanged

@@ -16,6 +16,8 @@ type ModuleRequest struct {
 	Channel, Version string
 	// Policy for the default custom resource.
 	Policy v1beta2.CustomResourcePolicy
+	// Strategy of upgrades.
+	Strategy v1beta2.UpgradeStrategy
 }
 
 // The formats that the API accepts. The API server validates a version in full.

@@ -79,7 +79,7 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 	is := Installation{Reason: r.reason(e), Message: e.status.Message}
 	observed := e.kyma.Status.ObservedGeneration
 	stale := observed != 0 && observed < e.kyma.Generation
-	other := differ(m.Version.Desired, e.status.Version) && !e.status.Maintenance && e.status.Offered == ""
+	other := differ(m.Version.Desired, e.status.Version) && !held(e.status) && is.Reason != v1beta2.ReasonRequirementMissing
 	switch e.status.State {
 	case v1beta2.StateError:
 		is.State = Failed
@@ -109,6 +109,11 @@ func (r *reader) reported(m *Module, e *entry) Installation {
 		is.Reason = ""
 	}
 	return is
+}
+
+// held reports whether a version is not installed yet for a reason that is no trouble: a window, a rollout, or consent.
+func held(status *v1beta2.ModuleStatus) bool {
+	return status.Maintenance || status.Offered != "" || status.Pending != nil
 }
 
 // processing returns the phase of a module whose status is Processing: if the requested version was applied completely, it is installed but

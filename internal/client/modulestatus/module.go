@@ -33,6 +33,10 @@ type Module struct {
 	Maintenance bool `json:"maintenance"`
 	// Offered is the version that waits until a rollout lets the Kyma have it; empty if none does.
 	Offered string `json:"offered,omitempty"`
+	// Pending is the version that waits for consent, and what it asks for; nil if none does.
+	Pending *v1beta2.PendingVersion `json:"pending,omitempty"`
+	// ConsentHere reports whether the consent of the user of this very Kyma is missing.
+	ConsentHere bool `json:"consentHere,omitempty"`
 	// Suspended reports whether a label suspends the reconciliation of the module or its Kyma.
 	Suspended bool   `json:"suspended,omitempty"`
 	Signed    Signed `json:"signed"`

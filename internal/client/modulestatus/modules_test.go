@@ -194,6 +194,19 @@ func TestManagedModules(t *testing.T) {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Channel = "fast"; k.Status.Modules[0].Offered = "1.1.0" }),
 			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
 		},
+		"an upgrade that waits for consent is no problem": {
+			remoteKyma(func(k *v1beta2.Kyma) {
+				k.Spec.Channel, k.Status.Modules[0].Pending = "fast", &v1beta2.PendingVersion{Version: "1.1.0"}
+			}),
+			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
+		},
+		"an upgrade that waits for a requirement is not under way": {
+			remoteKyma(func(k *v1beta2.Kyma) {
+				k.Spec.Channel, k.Status.Modules[0].Message = "fast", "version 1.1.0 needs module istio"
+			}),
+			[]v1beta2.Manifest{manifest()},
+			want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0", reason: v1beta2.ReasonRequirementMissing},
+		},
 		"a version whose rollout was aborted is no upgrade under way": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Status.Modules[0].Version = "1.1.0" }),
 			[]v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Spec.Version, m.Status.InstalledVersion = "1.1.0", "1.1.0" })},
