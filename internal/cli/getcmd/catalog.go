@@ -253,6 +253,9 @@ func describeVersion(to io.Writer, v *modulestatus.OfferVersion) {
 	if v.Manager != "" {
 		fmt.Fprintf(to, "    %-12s %s\n", "operator", v.Manager)
 	}
+	for _, one := range v.Requires {
+		fmt.Fprintf(to, "    %-12s %s\n", "needs", oneLine(one.String()))
+	}
 	for _, kind := range v.Associated {
 		fmt.Fprintf(to, "    %-12s %s %s/%s\n", "users make", kind.Kind, kind.Group, kind.Version)
 	}

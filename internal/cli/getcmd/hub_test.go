@@ -164,8 +164,16 @@ func templateOf(namespace, name, version string) *v1beta2.ModuleTemplate {
 			Info:                &v1beta2.ModuleInfo{Repository: "https://example.com/" + name, Documentation: "https://example.com/" + name + "/docs"},
 			AssociatedResources: []metav1.GroupVersionKind{{Group: "sample.kyma-project.io", Version: "v1", Kind: "Beacon"}},
 			Resources:           []v1beta2.Named{{Name: "rawManifest", Link: "https://example.com/" + name + ".yaml"}},
+			Requires:            requiresOf(name, version),
 		},
 	}
+}
+
+func requiresOf(name, version string) []v1beta2.Requirement {
+	if name != "beacon" || version != "1.1.0" {
+		return nil
+	}
+	return []v1beta2.Requirement{{Module: "greeter", Version: ">=0.1 <1"}, {Kubernetes: ">=1.31"}}
 }
 
 func alice() *v1beta2.Kyma {

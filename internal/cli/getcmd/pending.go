@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
@@ -32,7 +31,7 @@ func pendingText(m *modulestatus.Module, named bool) string {
 		text += ", until " + p.Deadline.UTC().Format(time.RFC3339)
 	}
 	if !m.ConsentHere {
-		return text + ": " + kymaedit.Consenters(p.From) + " must agree"
+		return text + ": " + modulestatus.Consenters(p.From) + " must agree"
 	}
 	command := "kyma approve " + m.Name
 	if named && m.Kyma != "" {

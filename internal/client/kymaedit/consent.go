@@ -3,7 +3,6 @@ package kymaedit
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
@@ -38,7 +37,7 @@ type ConsentElsewhereError struct {
 
 // Error returns a sentence that says who must agree.
 func (e *ConsentElsewhereError) Error() string {
-	return fmt.Sprintf("version %s of module %s does not wait for your consent: %s must agree", e.Version, e.Module, Consenters(e.From))
+	return fmt.Sprintf("version %s of module %s does not wait for your consent: %s must agree", e.Version, e.Module, modulestatus.Consenters(e.From))
 }
 
 // PendingChangedError is an approval of a version that no longer waits.
@@ -50,22 +49,6 @@ func (e *PendingChangedError) Error() string {
 		return fmt.Sprintf("version %s of module %s no longer waits for consent", e.Asked, e.Module)
 	}
 	return fmt.Sprintf("module %s changed meanwhile: %s waits for consent now, not %s", e.Module, e.Now, e.Asked)
-}
-
-// Consenters names sides for users.
-func Consenters(sides []v1beta2.ConsentSide) string {
-	var names []string
-	for _, side := range sides {
-		switch side {
-		case v1beta2.ConsentHub:
-			names = append(names, "the operator of the hub")
-		case v1beta2.ConsentRuntime:
-			names = append(names, "the user of the runtime")
-		default:
-			names = append(names, string(side))
-		}
-	}
-	return strings.Join(names, " and ")
 }
 
 // FindConsent returns the consent that this Kyma's user can give to the version of a module that waits. version limits it to one version,

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Offer is an available module of the catalog.
@@ -48,6 +49,8 @@ type OfferVersion struct {
 	Manager          string                    `json:"manager,omitempty"`
 	Associated       []metav1.GroupVersionKind `json:"associatedResources,omitempty"`
 	Links            []v1beta2.Named           `json:"links,omitempty"`
+	// Requires lists what the version needs before it is installed.
+	Requires []requirements.Requirement `json:"requires,omitempty"`
 
 	// Images, and everything below, is filled in by Detailed alone.
 	Images        []string    `json:"images,omitempty"`
@@ -135,7 +138,7 @@ func (o *Offer) add(template *v1beta2.ModuleTemplate) {
 		Version: template.ModuleVersion(), Template: Key{template.Namespace, template.Name}, RequiresDowntime: spec.RequiresDowntime,
 		Beta:     template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue,
 		Internal: template.Labels[v1beta2.LabelInternal] == v1beta2.EnabledValue,
-		Resource: refOf(spec.Data), Associated: spec.AssociatedResources, Links: spec.Resources,
+		Resource: refOf(spec.Data), Associated: spec.AssociatedResources, Links: spec.Resources, Requires: Requires(template),
 	}
 	if spec.Manager != nil {
 		v.Manager = Ref{Kind: spec.Manager.Kind, Namespace: spec.Manager.Namespace, Name: spec.Manager.Name}.String()

@@ -42,6 +42,22 @@ func ConsentHere(kyma *v1beta2.Kyma, pending *v1beta2.PendingVersion) bool {
 	})
 }
 
+// Consenters names sides for users.
+func Consenters(sides []v1beta2.ConsentSide) string {
+	var names []string
+	for _, side := range sides {
+		switch side {
+		case v1beta2.ConsentHub:
+			names = append(names, "the operator of the hub")
+		case v1beta2.ConsentRuntime:
+			names = append(names, "the user of the runtime")
+		default:
+			names = append(names, string(side))
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
 // PendingCounts returns what changes with a version that waits, in words: "3 new rights, 1 webhook"; empty when nothing does.
 func PendingCounts(counts v1beta2.PendingCounts) string {
 	var parts []string

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
@@ -55,7 +56,8 @@ func judge(ask Options, s seen) []verdict {
 //  4. a module that must go is gone when the status has no entry for it any more
 //  5. Ready counts only in the requested version
 //  6. a version that was gone back from is not coming, whatever runs instead
-//  7. an upgrade that waits for a maintenance window or a rollout is no failure, and ends the wait, unless another version was requested
+//  7. an upgrade that waits for a maintenance window, a rollout or consent is no failure, and ends the wait, unless another version was
+//     requested; so does a version that waits for something that it requires, once nothing else is under way that could bring that
 //  8. while a Manifest is suspended, nothing that is still missing appears
 func judgeModule(ask Options, want Expectation, s seen) verdict {
 	line := Progress{Key: want.Module}
@@ -112,20 +114,50 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 		switch {
 		case want.Unmanaged:
 			return open(line, "the lifecycle manager stops managing it")
+		case entry.Pending != nil && (want.Version == "" || !current):
+			return end(line, v1beta2.StateWarning, text+remedy(s.kyma, entry))
 		case (entry.Maintenance || entry.Offered != "") && (want.Version == "" || !current):
 			return end(line, v1beta2.StateWarning, text)
 		case current:
 			return end(line, entry.State, "version "+entry.Version)
 		case reason == v1beta2.ReasonRolledBack:
 			return end(line, v1beta2.StateError, text)
+		case reason == v1beta2.ReasonRequirementMissing:
+			return judgeRequiring(line, s.kyma, entry, reason+": "+text)
 		}
 		return open(line, fmt.Sprintf("version %s runs, %s was requested", entry.Version, want.Version))
 	case v1beta2.StateError, v1beta2.StateWarning:
 		return trouble(line, entry.State, reason, text)
 	default:
+		switch {
+		case entry.Pending != nil:
+			return end(line, v1beta2.StateWarning, text+remedy(s.kyma, entry))
+		case reason == v1beta2.ReasonRequirementMissing:
+			return judgeRequiring(line, s.kyma, entry, text)
+		}
 		line.State, line.Text = cmp.Or(entry.State, v1beta2.StateProcessing), text
 		return verdict{line: line}
 	}
+}
+
+// judgeRequiring judges a module that waits for something that it requires. Another module that is under way may bring it.
+func judgeRequiring(line Progress, kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus, text string) verdict {
+	if slices.ContainsFunc(kyma.Status.Modules, func(other v1beta2.ModuleStatus) bool {
+		return other.Name != entry.Name && other.State == v1beta2.StateProcessing && other.Pending == nil &&
+			cmp.Or(said(kyma, other.Name), recognised(other.Message)) != v1beta2.ReasonRequirementMissing
+	}) {
+		return open(line, text)
+	}
+	line.State, line.Text = v1beta2.StateWarning, text
+	return verdict{line: line, end: endPatient}
+}
+
+// remedy says who can agree to a version that waits for consent.
+func remedy(kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus) string {
+	if modulestatus.ConsentHere(kyma, entry.Pending) {
+		return "; agree with kyma approve " + entry.Name
+	}
+	return "; " + modulestatus.Consenters(entry.Pending.From) + " must agree"
 }
 
 // judgeLeaving judges the status of a module that should go.

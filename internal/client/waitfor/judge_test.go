@@ -1,6 +1,7 @@
 package waitfor
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,6 +49,49 @@ func TestJudgeModule_SuspendedManifest(t *testing.T) {
 			s := seen{looked: true, kyma: kyma, manifests: map[string]*v1beta2.Manifest{"notes": suspended}}
 			got := judgeModule(Options{Generation: 3}, Expectation{Module: "notes", Version: "2.0.0"}, s)
 			if got.line.State != c.state || got.end != c.end {
+				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
+			}
+		})
+	}
+}
+
+func TestJudgeModule_WhatWaitsForPeople(t *testing.T) {
+	hub, runtime := v1beta2.ConsentHub, v1beta2.ConsentRuntime
+	pending := func(state v1beta2.State, from v1beta2.ConsentSide) v1beta2.ModuleStatus {
+		return v1beta2.ModuleStatus{Name: "notes", State: state, Version: "1.0.0", Message: "version 2.0.0 waits for consent",
+			Pending: &v1beta2.PendingVersion{Version: "2.0.0", From: []v1beta2.ConsentSide{from}}}
+	}
+	needs := func(name string, state v1beta2.State) v1beta2.ModuleStatus {
+		return v1beta2.ModuleStatus{Name: name, State: state, Version: "1.0.0", Message: "version 2.0.0 needs module istio, which the Kyma does not have"}
+	}
+	other := func(state v1beta2.State) v1beta2.ModuleStatus {
+		return v1beta2.ModuleStatus{Name: "istio", State: state, Version: "1.20.0"}
+	}
+	for name, c := range map[string]struct {
+		modules []v1beta2.ModuleStatus
+		version string
+		state   v1beta2.State
+		end     ending
+		text    string
+	}{
+		"an upgrade that waits for this user's consent ends the wait": {[]v1beta2.ModuleStatus{pending("Ready", hub)}, "2.0.0", "Warning", endNow,
+			"version 2.0.0 waits for consent; agree with kyma approve notes"},
+		"so does a channel that offers one": {[]v1beta2.ModuleStatus{pending("Ready", hub)}, "", "Warning", endNow, "kyma approve notes"},
+		"one that waits for another user's says whose": {[]v1beta2.ModuleStatus{pending("Ready", runtime)}, "2.0.0", "Warning", endNow,
+			"the user of the runtime must agree"},
+		"a first installation ends it, too":             {[]v1beta2.ModuleStatus{pending("Processing", hub)}, "2.0.0", "Warning", endNow, "kyma approve notes"},
+		"another version that runs is what was asked":   {[]v1beta2.ModuleStatus{pending("Ready", hub)}, "1.0.0", "Ready", endNow, "version 1.0.0"},
+		"a requirement that is missing ends it later":   {[]v1beta2.ModuleStatus{needs("notes", "Processing"), other("Ready")}, "", "Warning", endPatient, "RequirementMissing: version 2.0.0 needs module istio"},
+		"also where another version runs":               {[]v1beta2.ModuleStatus{needs("notes", "Ready")}, "2.0.0", "Warning", endPatient, "RequirementMissing: version 2.0.0 needs module istio"},
+		"what is under way may bring it":                {[]v1beta2.ModuleStatus{needs("notes", "Processing"), other("Processing")}, "", "Processing", endOpen, "needs module istio"},
+		"two that wait for the same do not for another": {[]v1beta2.ModuleStatus{needs("notes", "Processing"), needs("beacon", "Processing")}, "", "Warning", endPatient, "needs module istio"},
+		"what waits for consent brings nothing": {[]v1beta2.ModuleStatus{needs("beacon", "Processing"), pending("Processing", hub)}, "",
+			"Warning", endNow, "kyma approve notes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma := &v1beta2.Kyma{Status: v1beta2.KymaStatus{ObservedGeneration: 3, Modules: c.modules}}
+			got := judgeModule(Options{Generation: 3}, Expectation{Module: "notes", Version: c.version}, seen{looked: true, kyma: kyma})
+			if got.line.State != c.state || got.end != c.end || !strings.Contains(got.line.Text, c.text) {
 				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
 			}
 		})

@@ -21,7 +21,7 @@ var final = func() map[string]bool {
 		v1beta2.ReasonVersionNotAllowed, v1beta2.ReasonTemplateNotFound, v1beta2.ReasonTemplateInvalid, v1beta2.ReasonModuleMandatory,
 		v1beta2.ReasonNotAllowed, v1beta2.ReasonModuleRestricted, v1beta2.ReasonDowngrade, v1beta2.ReasonComponentNameMissing,
 		v1beta2.ReasonComponentNotFound, v1beta2.ReasonComponentInvalid, v1beta2.ReasonMaintenanceWindowUnknown,
-		v1beta2.ReasonManifestRefused, v1beta2.ReasonManifestConflict, v1beta2.ReasonRuntimeSpecRefused,
+		v1beta2.ReasonManifestRefused, v1beta2.ReasonManifestConflict, v1beta2.ReasonRuntimeSpecRefused, v1beta2.ReasonRequirementCycle,
 		// The content is not acceptable.
 		v1beta2.ReasonSignatureMissing, v1beta2.ReasonSignatureInvalid, v1beta2.ReasonSignatureUntrusted, v1beta2.ReasonSignatureRevoked,
 		v1beta2.ReasonDigestMismatch, v1beta2.ReasonContentNotCovered, v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid,
