@@ -33,7 +33,7 @@ var (
 	oldKeys = []string{"channel", "resourceName", "customStateCheck"}
 	newKeys = []string{
 		"repository", "documentation", "icons", "team", "manager", "associatedResources", "resources", "requiresDowntime",
-		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images", "values", "targetNamespace", "repositoryTag",
+		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images", "values", "targetNamespace", "repositoryTag", "requires",
 	}
 )
 
@@ -79,6 +79,7 @@ func (r *reader) check(c *Config) {
 	for i, rule := range c.AllowCRDChanges {
 		r.choice(c, fmt.Sprintf("allowCRDChanges[%d]", i), rule, crdsafety.Rules())
 	}
+	r.checkRequires(c)
 }
 
 // namespace judges the name of an optional namespace.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Config is the content of a module configuration: the fields of the old CLI and of modulectl, and our own.
@@ -67,6 +69,8 @@ type Config struct {
 	AllowCRDChanges []string
 	// Images are images that the module needs and that its manifest does not name.
 	Images []string
+	// Requires lists what a cluster must have before this version is installed: modules, definitions, a version of Kubernetes.
+	Requires []requirements.Requirement
 
 	at map[string]position
 }

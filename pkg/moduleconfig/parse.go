@@ -60,6 +60,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"readiness":           r.text(&c.Readiness),
 		"allowCRDChanges":     r.texts(&c.AllowCRDChanges),
 		"images":              r.texts(&c.Images),
+		"requires":            r.requires(&c.Requires),
 	}
 }
 

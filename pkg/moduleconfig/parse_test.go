@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // sample returns a file of testdata.
@@ -75,6 +76,9 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 				Images:           []string{"example.com/notes/worker:1.2.3"},
 				CustomStateCheck: []StateCheck{{".status.phase", "up", "Ready"}, {".status.phase", "down", "Error"}},
 				Values:           "values.yaml", TargetNamespace: "notes-system", RepositoryTag: "1.2.3-rc1",
+				Requires: []requirements.Requirement{
+					{Module: "istio", Version: ">=1.20 <2"}, {Definition: "gateways.gateway.networking.k8s.io", Served: "v1"}, {Kubernetes: "1.30"},
+				},
 			},
 			[]string{RuleIgnored},
 		},
@@ -121,6 +125,7 @@ func seeds(t testing.TB) []string {
 		"", "a", "- a", "null", "{", "name: &a [*a]", "<<: {name: a}", "? [a]\n: b", "name: !!binary aGk=", "icons: [{name: a}, {name: a}]",
 		"labels: {a.b/c: d, '': e}\n---\nname: b", "icons: {a: http://u:p@h/x}", "\ufeffname: a", "name: a\nname: b", "version: 1.0",
 		"customStateCheck: [{jsonPath: '{', value: 1, mappedState: x}]", "manager: {group: [], kind: {}}", "images: [~, 1, [2]]",
+		"requires: [{module: a, version: '['}, ~, 1, {kubernetes: 1.30, served: v1}]",
 	}
 	for _, name := range []string{"old-cli.yaml", "modulectl.yaml", "modulectl-maps.yaml", "ours.yaml"} {
 		texts = append(texts, sample(t, name))

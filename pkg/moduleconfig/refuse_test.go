@@ -95,6 +95,15 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
 		"inline values":                                      {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
 		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "not a valid namespace"},
+		"requirements that are a mapping":                    {ours, []edit{{"requires:\n- {module: istio, version: \">=1.20 <2\"}\n- definition: gateways.gateway.networking.k8s.io\n  served: v1\n- kubernetes: 1.30", "requires: {module: istio}"}}, "21 requires wrong-type", "a list"},
+		"a required module with a range that is none":        {ours, []edit{{">=1.20 <2", ">=one"}}, "22 requires[0].version requires", "no range of versions"},
+		"a requirement of two kinds":                         {ours, []edit{{"- kubernetes: 1.30", "- kubernetes: 1.30\n  module: serverless"}}, "25 requires[2] requires", "set one of module, definition and kubernetes"},
+		"a served version of a module":                       {ours, []edit{{"version: \">=1.20 <2\"", "served: v1"}}, "22 requires[0].served requires", "served goes with definition"},
+		"a definition without its group":                     {ours, []edit{{"gateways.gateway.networking.k8s.io", "gateways"}}, "23 requires[1].definition requires", "no name of a CustomResourceDefinition"},
+		"an unknown key of a requirement":                    {ours, []edit{{"module: istio,", "modul: istio, module: istio,"}}, "22 requires[0].modul unknown-key", "did you mean module?"},
+		"a module that requires itself":                      {ours, []edit{{"module: istio", "module: notes"}}, "22 requires[0].module requires", "is the module itself"},
+		"a requirement that is there twice":                  {ours, []edit{{"- kubernetes: 1.30", "- kubernetes: 1.30\n- kubernetes: \"1.30\""}}, "26 requires[3] requires", "the same as in line 25"},
+		"a list in the annotation that is none":              {ctl, []edit{{"{two: yes}", "{operator.kyma-project.io/requires: istio}"}}, `13 annotations["operator.kyma-project.io/requires"] requires`, "no list"},
 		"images that are a string":                           {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,10 +151,10 @@ func TestRefuse_WhatIsNoConfigurationIsRefused(t *testing.T) {
 		"a file with null":                   {"null\n", "0  syntax", "empty"},
 		"a file that is no YAML":             {"name: a\n b: [\n", "2  syntax", "not valid YAML"},
 		"a list":                             {"- name: a\n", "1  wrong-type", "a mapping"},
-		"two documents":                      {sample(t, "ours.yaml") + "---\nname: b\n", "21  syntax", "second document"},
-		"a second document that is not YAML": {sample(t, "ours.yaml") + "---\na: [\n", "22  syntax", "not valid YAML"},
+		"two documents":                      {sample(t, "ours.yaml") + "---\nname: b\n", "26  syntax", "second document"},
+		"a second document that is not YAML": {sample(t, "ours.yaml") + "---\na: [\n", "27  syntax", "not valid YAML"},
 		"a file that is too long":            {strings.Repeat("#", maxBytes+1), "0  syntax", "more than"},
-		"an alias of a mapping":              {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "22 annotations wrong-type", "alias"},
+		"an alias of a mapping":              {sample(t, "ours.yaml") + "labels: &l {a: b}\nannotations: *l\n", "27 annotations wrong-type", "alias"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, c.text, c.want, c.says) })
 	}

@@ -22,6 +22,7 @@ const (
 	RuleStateCheck   = "state-check"
 	RuleChoice       = "choice"
 	RuleIgnored      = "ignored"
+	RuleRequires     = "requires"
 )
 
 // Rules returns the rules of this package and their meaning.
@@ -44,6 +45,7 @@ func Rules() []diagnostics.Rule {
 		{Name: RuleNamespace, Text: "The namespace is a DNS label."},
 		{Name: RuleStateCheck, Text: "State checks have a JSONPath and a known state, and there is one for Ready and one for Error."},
 		{Name: RuleChoice, Text: "A field with a few known values has one of them."},
+		{Name: RuleRequires, Text: "Each requirement names one module, definition or range of Kubernetes versions, and not the module itself."},
 		{Name: RuleIgnored, Text: "No field is set that has no effect."},
 	}
 }

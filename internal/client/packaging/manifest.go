@@ -150,6 +150,28 @@ func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructur
 	return rendered.Objects(), nil
 }
 
+// Installed returns the objects that an installation writes: those that the manifest declares, where they go, and the default custom
+// resource.
+func (s *Source) Installed(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	objects, err := s.Objects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.ManifestFile, err)
+	}
+	cr, err := s.defaultCR()
+	if err != nil {
+		return nil, err
+	}
+	if cr != nil {
+		objects = append(objects, cr)
+	}
+	how, err := s.installation()
+	if err != nil {
+		return nil, err
+	}
+	scope := render.FirstKnown(render.Scopes(objects).Scope, render.BuiltinScope)
+	return render.Normalise(objects, cmp.Or(how.Namespace, render.DefaultNamespace), scope)
+}
+
 // kindLine matches the kind, in YAML or JSON, of an object that runs images, defines a kind, is a namespace, or is a list that may hold
 // such objects.
 var kindLine = regexp.MustCompile(`kind["']?\s*:\s*["']?(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|` +

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
 )
@@ -66,6 +68,43 @@ func load(t *testing.T, dir string) *packaging.Source {
 		t.Fatalf("%v %v", err, found)
 	}
 	return source
+}
+
+func TestSource_WritesRequirementsEverywhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "notes")
+	if _, err := packaging.Scaffold(dir, packaging.Draft{Name: "notes"}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, packaging.ConfigFile)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, "\nrequires:\n- {module: istio, version: \">=1.20 <2\"}\n- kubernetes: \">=1.31\"\n"...)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source := load(t, dir)
+	template, err := source.Template(t.Context(), "kcp-system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []v1beta2.Requirement{{Module: "istio", Version: ">=1.20 <2"}, {Kubernetes: ">=1.31"}}
+	if diff := cmp.Diff(want, template.Spec.Requires); diff != "" {
+		t.Errorf("spec.requires (-want +got):\n%s", diff)
+	}
+	const list = `[{"module":"istio","version":">=1.20 <2"},{"kubernetes":">=1.31"}]`
+	if got := template.Annotations[v1beta2.AnnotationRequires]; got != list {
+		t.Errorf("the annotation is %s", got)
+	}
+	version, err := source.ComponentVersion(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(version.MoreLabels, func(l descriptor.Label) bool { return l.Name == v1beta2.AnnotationRequires })
+	if at < 0 || string(version.MoreLabels[at].Value) != list || !version.MoreLabels[at].Signing {
+		t.Errorf("the labels of the component are %v", version.MoreLabels)
+	}
 }
 
 func TestScaffoldKeepsWhatIsThere(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // annotationDocURL points to the documentation, for tools that do not read spec.info.
@@ -58,6 +59,7 @@ func (s *Source) template(objects []*unstructured.Unstructured, namespace string
 	}
 	fillTemplate(template, c)
 	mark(&template.Labels, v1beta2.LabelModuleName, c.ModuleName())
+	markRequires(template, c)
 	if c.Beta {
 		mark(&template.Labels, v1beta2.LabelBeta, v1beta2.EnabledValue)
 	}
@@ -97,6 +99,28 @@ func fillTemplate(template *v1beta2.ModuleTemplate, c *moduleconfig.Config) {
 	if m := c.Manager; m != nil {
 		template.Spec.Manager = &v1beta2.Manager{GroupVersionKind: metav1.GroupVersionKind(m.Kind), Namespace: m.Namespace, Name: m.Name}
 	}
+}
+
+// markRequires writes what the version needs into the spec, and into the annotation that clients of another lifecycle manager keep. A list
+// that the author wrote into the annotation is part of it.
+func markRequires(template *v1beta2.ModuleTemplate, c *moduleconfig.Config) {
+	list := requiresOf(c)
+	if len(list) == 0 {
+		return
+	}
+	for _, one := range list {
+		template.Spec.Requires = append(template.Spec.Requires, v1beta2.Requirement(one))
+	}
+	mark(&template.Annotations, v1beta2.AnnotationRequires, requirements.FormatList(list))
+}
+
+// requiresOf returns what the version of a configuration needs.
+func requiresOf(c *moduleconfig.Config) []requirements.Requirement {
+	marked, err := requirements.ParseList(c.Annotations[v1beta2.AnnotationRequires])
+	if err != nil {
+		marked = nil // package moduleconfig refuses it
+	}
+	return requirements.Union(c.Requires, marked)
 }
 
 func (s *Source) info() *v1beta2.ModuleInfo {

@@ -14,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/modulelint"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // The names of a module's resources in its component version.
@@ -88,6 +89,11 @@ func (s *Source) ComponentVersion(ctx context.Context, from *GitSource) (compone
 			return component.Version{}, err
 		}
 		version.MoreLabels = []descriptor.Label{{Name: labelResponsibles, Value: responsibles}}
+	}
+	if list := requiresOf(s.Config); len(list) > 0 {
+		version.MoreLabels = append(version.MoreLabels, descriptor.Label{
+			Name: v1beta2.AnnotationRequires, Value: json.RawMessage(requirements.FormatList(list)), Signing: true,
+		})
 	}
 	if from != nil {
 		version.Sources = []component.Source{{RepoURL: from.RepoURL, Commit: from.Commit, Ref: from.Ref}}
