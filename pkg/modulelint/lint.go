@@ -66,7 +66,8 @@ type linter struct {
 //  2. Images, manager and definitions are judged in the manifest, images of the configuration too.
 //  3. The default custom resource is judged by its definition, which must be in the manifest and valid.
 //  4. Definitions are compared with those of an earlier version, if there is one.
-//  5. Links are requested last, if there is a Fetch.
+//  5. Rights are judged as far as roles ask for everything of a kind.
+//  6. Links are requested last, if there is a Fetch.
 func Lint(module Module, options Options) []diagnostics.Finding {
 	if module.Config == nil {
 		module.Config = &moduleconfig.Config{}
@@ -84,6 +85,7 @@ func Lint(module Module, options Options) []diagnostics.Finding {
 		l.defaultCR(definitions)
 		l.associated(definitions)
 		l.changes(objects)
+		l.rights(objects)
 	}
 	l.links()
 	return diagnostics.Sort(diagnostics.Select(l.findings, options.Rules))

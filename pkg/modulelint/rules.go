@@ -21,6 +21,9 @@ const (
 	RuleAssociated     = "associated"
 	RuleCRDChange      = "crd-change"
 	RuleReachable      = "reachable"
+
+	RuleWildcardRights   = "wildcard-rights"
+	RuleRequirementCycle = "requirement-cycle"
 )
 
 // Rules returns the rules of this package and their meaning.
@@ -39,6 +42,8 @@ func Rules() []diagnostics.Rule {
 		{Name: RuleAssociated, Text: "Associated resources whose group the manifest defines are among its definitions."},
 		{Name: RuleCRDChange, Text: "CustomResourceDefinitions change so that clusters with an earlier version can upgrade."},
 		{Name: RuleReachable, Text: "Links can be read."},
+		{Name: RuleWildcardRights, Text: "Roles list the API groups, resources and verbs that the module needs."},
+		{Name: RuleRequirementCycle, Text: "Modules do not require each other in a circle."},
 	}
 }
 
