@@ -67,6 +67,8 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 
 	t.Run("a release that goes out in waves", func(t *testing.T) { releasesInWaves(&shell{T: t, target: s.target}, config, c) })
 
+	t.Run("a version that needs what is not offered", func(t *testing.T) { needsWhatIsNotOffered(&shell{T: t, target: s.target}, c) })
+
 	// No controller runs here: a trial is applied, and never becomes available.
 	s.ok("module", "init", "trial")
 	if _, said := s.ok("module", "run", "trial", "--wait=false"); !strings.Contains(said, "Cluster: "+config.Host) {

@@ -19,6 +19,7 @@ type offers = []v1beta2.ChannelVersion
 type releasing struct {
 	releaseFlags
 	allowDowngrade bool
+	force          bool
 	dryRun         string
 }
 
@@ -27,6 +28,7 @@ func (r *releasing) addFlags(a *author, command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVar(&r.allowDowngrade, "allow-downgrade", false,
 		"let a channel offer a lower version; clusters keep the higher one that they have")
+	flags.BoolVar(&r.force, "force", false, "offer a version although a module that it needs is not offered in a version that it works with")
 	flags.StringVar(&r.dryRun, "dry-run", "none", "none, client (print what would change) or server (let the API server check it)")
 }
 
@@ -45,8 +47,9 @@ func (a *author) releaseSet() *cobra.Command {
 		Short: "Let channels offer versions of a module",
 		Long: "set lets channels offer versions. A version without a ModuleTemplate, or, with --registry, " +
 			"without a component version is refused, and\n" +
-			"so is a lower one than before. Where the versions can be read, their CustomResourceDefinitions are compared: what clusters would\n" +
-			"refuse is reported, and must be confirmed. --component begins a ModuleReleaseMeta where there is none.",
+			"so is a lower one than before, and one that needs a module which the channel does not offer in a version that it works with.\n" +
+			"Where the versions can be read, their CustomResourceDefinitions are compared: what clusters would refuse is reported, and must be\n" +
+			"confirmed. --component begins a ModuleReleaseMeta where there is none.",
 		Example: "  kyma release set notes fast=0.2.0\n" +
 			"  kyma release set notes regular=0.1.0 fast=0.2.0 -f release.yaml --component example.com/module/notes",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -80,7 +83,8 @@ func (a *author) releasePromote() *cobra.Command {
 		Use:   "promote NAME FROM TO",
 		Short: "Let a channel offer the version that another one offers",
 		Long: "promote lets channel TO offer the version that channel FROM offers, such as fast and regular. A lower version than before is\n" +
-			"refused; changes of CustomResourceDefinitions that clusters would refuse are reported, and must be confirmed.",
+			"refused, and so is one that needs what the channel does not offer; changes of CustomResourceDefinitions that clusters would refuse\n" +
+			"are reported, and must be confirmed.",
 		Example: "  kyma release promote notes fast regular\n  kyma release promote notes fast regular -f release.yaml\n" +
 			"  kyma release promote notes fast regular --dry-run=client",
 		Args:              cobra.ExactArgs(3),
@@ -121,6 +125,9 @@ func (a *author) release(
 		return console.Usage("%w", err)
 	}
 	if err := r.accept(ctx, module, store, moves); err != nil {
+		return withExitCode(err)
+	}
+	if err := a.satisfiable(ctx, r, store, moves); err != nil {
 		return withExitCode(err)
 	}
 	if err := a.judgeUpgrades(ctx, r, store, moves); err != nil {

@@ -27,6 +27,8 @@ type releases interface {
 	meta() *v1beta2.ModuleReleaseMeta
 	// template returns the ModuleTemplate of a version; nil if the place has no templates.
 	template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error)
+	// release returns the ModuleReleaseMeta of another module, nil if there is none; known is false if the place cannot tell.
+	release(ctx context.Context, module string) (found *v1beta2.ModuleReleaseMeta, known bool, err error)
 	// known returns why a version cannot be offered; nil if it can.
 	known(ctx context.Context, version string) error
 	// write applies moves.
@@ -114,6 +116,10 @@ func (f *fileReleases) template(context.Context, string) (*v1beta2.ModuleTemplat
 	return nil, nil //nolint:nilnil // a file has none
 }
 
+func (f *fileReleases) release(context.Context, string) (*v1beta2.ModuleReleaseMeta, bool, error) {
+	return nil, false, nil // a file does not say what else is released
+}
+
 func (f *fileReleases) known(ctx context.Context, version string) error {
 	return f.lookup(ctx, version)
 }
@@ -171,6 +177,15 @@ func (c *clusterReleases) template(ctx context.Context, version string) (*v1beta
 	found := &v1beta2.ModuleTemplate{}
 	key := client.ObjectKey{Namespace: c.found.Namespace, Name: packaging.TemplateName(c.found.Name, version)}
 	return found, c.client.Get(ctx, key, found)
+}
+
+func (c *clusterReleases) release(ctx context.Context, module string) (*v1beta2.ModuleReleaseMeta, bool, error) {
+	found := &v1beta2.ModuleReleaseMeta{}
+	err := c.client.Get(ctx, client.ObjectKey{Namespace: c.found.Namespace, Name: module}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, true, nil
+	}
+	return found, err == nil, err
 }
 
 func (c *clusterReleases) known(ctx context.Context, version string) error {

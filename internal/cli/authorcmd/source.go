@@ -84,6 +84,15 @@ func (s *sources) configFile(args []string) (string, error) {
 	return ".", nil
 }
 
+// configFiles returns the modules that the arguments or the flag name.
+func (s *sources) configFiles(args []string) ([]string, error) {
+	if len(args) > 1 && s.config == "" {
+		return args, nil
+	}
+	file, err := s.configFile(args)
+	return []string{file}, err
+}
+
 // load reads a module, and returns an error after printing its findings if some are errors.
 func (a *author) load(ctx context.Context, file string) (*packaging.Source, error) {
 	source, findings, err := packaging.Load(ctx, file, &packaging.Fetcher{})

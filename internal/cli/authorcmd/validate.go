@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,33 +36,48 @@ func (a *author) validate() *cobra.Command {
 	var s sources
 	var judging judging
 	var strict bool
+	var role string
 	judging.logins = logins()
 	output := console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML, sarif)
 	command := &cobra.Command{
-		Use:   "validate [DIR]",
-		Short: "Check a module: names, links, images, default CR",
+		Use:   "validate [DIR...]",
+		Short: "Check a module: names, links, images, rights, default CR",
 		Long: "validate reads the configuration of a module and what that names, and reports problems by " +
 			"file, line and field, and what to do.\n" +
 			"It needs no cluster, and no registry or web server unless --against or --links is given. The default CR is checked against its\n" +
 			"definition, by schema and by rules. With --against, CustomResourceDefinitions are compared with those of an earlier version by the\n" +
-			"rules that a cluster goes by when it upgrades. Exit code 1 means that there are errors; with --strict warnings count as errors.",
+			"rules that a cluster goes by when it upgrades. Of several modules it also says whether they require each other in a circle.\n" +
+			"--role writes the roles that an installation of the module needs. Exit code 1 means that there are errors; with --strict warnings\n" +
+			"count as errors.",
 		Example: "  kyma module validate\n  kyma module validate notes -o json\n" +
 			"  kyma module validate notes --against oci://ghcr.io/example//example.com/module/notes:0.1.0\n" +
+			"  kyma module validate notes --role role.yaml\n" +
 			"  kyma module validate -c notes/module-config.yaml -o sarif > notes.sarif",
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			file, err := s.configFile(args)
+			files, err := s.configFiles(args)
 			if err != nil {
 				return err
 			}
 			if err := checkRules(judging.rules); err != nil {
 				return err
 			}
-			source, found, err := a.judged(command.Context(), file, &judging)
+			if len(files) > 1 && (role != "" || judging.against != "") {
+				return console.Usage("--role and --against are for one module, not for %d", len(files))
+			}
+			modules, found, err := a.judgedAll(command.Context(), files, &judging)
 			if err != nil {
 				return err
 			}
-			if err := a.printFindings(output.Format, source, found); err != nil {
+			if err := a.writeRole(command.Context(), role, modules); err != nil {
+				return err
+			}
+			if role != standardOutput {
+				err = a.printFindings(output.Format, modules, found)
+			} else {
+				a.sayFindings(found)
+			}
+			if err != nil {
 				return err
 			}
 			if errors, warnings := diagnostics.Count(found); errors > 0 || strict && warnings > 0 {
@@ -73,6 +89,8 @@ func (a *author) validate() *cobra.Command {
 	s.addConfig(command.Flags())
 	judging.addFlags(command.Flags())
 	command.Flags().BoolVar(&strict, "strict", false, "let warnings count as errors")
+	command.Flags().StringVar(&role, "role", "",
+		"file for the roles that an installation needs; - writes them to standard output, and the findings to standard error")
 	command.Flags().VarP(output, "output", "o", "how to write it: "+output.Words())
 	return command
 }
@@ -124,6 +142,37 @@ func (a *author) judged(ctx context.Context, file string, j *judging) (*packagin
 	return source, diagnostics.Sort(diagnostics.Select(append(found, more...), j.rules)), nil
 }
 
+// judgedAll reads and checks modules, and whether they require each other in a circle. A module that cannot be read is not among the result.
+func (a *author) judgedAll(
+	ctx context.Context, files []string, j *judging,
+) (modules []*packaging.Source, found []diagnostics.Finding, err error) {
+	var configs []*moduleconfig.Config
+	for _, file := range files {
+		source, more, err := a.judged(ctx, file, j)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, more...)
+		if source != nil {
+			modules, configs = append(modules, source), append(configs, source.Config)
+		}
+	}
+	return modules, append(found, diagnostics.Select(modulelint.Cycles(configs), j.rules)...), nil
+}
+
+// valid returns the sentence for modules without findings.
+func valid(modules []*packaging.Source) string {
+	var names []string
+	for _, module := range modules {
+		names = append(names, module.Config.ModuleName()+" "+module.Config.Version)
+	}
+	verb := " is valid."
+	if len(names) > 1 {
+		verb = " are valid."
+	}
+	return english.WordSeries(names, "and") + verb
+}
+
 // earlier returns the objects of the version that --against names.
 func (a *author) earlier(ctx context.Context, j *judging, name string) (objects []*unstructured.Unstructured, err error) {
 	ref, err := a.reference(j.against, &j.logins)
@@ -161,7 +210,7 @@ func checkRules(names []string) error {
 	return nil
 }
 
-func (a *author) printFindings(format console.Format, source *packaging.Source, found []diagnostics.Finding) error {
+func (a *author) printFindings(format console.Format, modules []*packaging.Source, found []diagnostics.Finding) error {
 	if format == sarif {
 		text, err := diagnostics.SARIF(found, "", allRules()...)
 		if err != nil {
@@ -176,11 +225,13 @@ func (a *author) printFindings(format console.Format, source *packaging.Source, 
 			Versioned: console.Kind("FindingList"), Errors: errors, Warnings: warnings, Items: append([]diagnostics.Finding{}, found...),
 		},
 	}
-	if source != nil {
+	if len(modules) == 1 {
 		data, _ := document.Data.(findings)
-		data.Module, data.Version = source.Config.ModuleName(), source.Config.Version
+		data.Module, data.Version = modules[0].Config.ModuleName(), modules[0].Config.Version
 		document.Data = data
-		document.Empty = source.Config.ModuleName() + " " + source.Config.Version + " is valid."
+	}
+	if len(modules) > 0 {
+		document.Empty = valid(modules)
 	}
 	for _, heading := range diagnostics.Headings() {
 		document.Columns = append(document.Columns, console.Column{Name: heading, Wide: heading == "RULE"})
