@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
 // adding is one call of `kyma add`.
@@ -22,6 +23,8 @@ type adding struct {
 	defaultCR bool
 	crFile    string
 	direct    directFlags
+	// required is flag --with-requirements.
+	required bool
 
 	cr *unstructured.Unstructured
 }
@@ -34,11 +37,12 @@ func add(c *change) *cobra.Command {
 		Short:   "Enable modules",
 		Long: "Enables modules in a Kyma; the lifecycle manager installs and upgrades them. NAME follows the Kyma's channel,\n" +
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
-			"unless requested otherwise.\n\n" +
+			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements adds them, too.\n\n" +
 			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
+			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
 			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml",
 		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
 		ValidArgsFunction: c.completeWishes,
@@ -49,6 +53,8 @@ func add(c *change) *cobra.Command {
 	flags.StringVarP(&a.channel, "channel", "c", "", "channel of the modules that name neither channel nor version")
 	flags.StringVar(&a.policy, "policy", "",
 		"customResourcePolicy: CreateAndDelete or Ignore (default: as it is, CreateAndDelete for a new module)")
+	c.strategyFlag(command)
+	flags.BoolVar(&a.required, "with-requirements", false, "add the modules that these need and the Kyma does not have, too")
 	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
 	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
 	flags.Bool("default-config-cr", false, "")
@@ -93,6 +99,10 @@ func (a *adding) run(ctx context.Context, args []string) error {
 		return console.Usage("--cr: the modules of Kyma %s are in another cluster", s.Key()).
 			With("create the custom resource there, and use --policy Ignore here")
 	}
+	asked, waiting, err := a.withRequirements(ctx, s, asked)
+	if err != nil {
+		return err
+	}
 	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
 		for _, wish := range asked {
 			if err := s.check(&kyma.Spec, wish); err != nil {
@@ -106,7 +116,11 @@ func (a *adding) run(ctx context.Context, args []string) error {
 		return err
 	}
 	a.remark(done)
-	if err := a.follow(ctx, s, done.After, running(&done.spec, done.changes)); err != nil {
+	wants := slices.DeleteFunc(running(&done.spec, done.changes), func(want waitfor.Expectation) bool { return waiting[want.Module] != "" })
+	if err := a.follow(ctx, s, done.After, wants); err != nil {
+		return err
+	}
+	if err := a.left(waiting); err != nil {
 		return err
 	}
 	return a.createCR(ctx, s)
@@ -120,8 +134,15 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 	if a.policy != "" && !slices.Contains(policies, a.policy) {
 		return nil, console.Usage("--policy=%s is unknown", a.policy).With("use CreateAndDelete or Ignore")
 	}
+	if err := a.checkStrategy(); err != nil {
+		return nil, err
+	}
 	policy := v1beta2.CustomResourcePolicy(a.policy)
 	switch {
+	case a.required && a.direct.isSet():
+		return nil, console.Usage("--with-requirements is for modules of a Kyma")
+	case a.strategy != "" && a.direct.isSet():
+		return nil, console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
 	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
 		return nil, console.Usage("--cr and the default custom resource exclude each other")
 	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
@@ -138,7 +159,7 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 		return nil, err
 	}
 	for i := range asked {
-		asked[i].Policy = policy
+		asked[i].Policy, asked[i].Strategy = policy, v1beta2.UpgradeStrategy(a.strategy)
 	}
 	if a.crFile != "" {
 		a.cr, err = oneObject(ctx, a.console.In, a.crFile)

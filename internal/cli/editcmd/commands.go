@@ -18,7 +18,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	call := func() *change { return &change{console: c, target: t} }
 	return []*cobra.Command{
 		add(call()), remove(call()), upgrade(call()), manage(call()), unmanage(call()),
-		suspend(call()), resume(call()), reconcile(call()), diff(call()), rollback(call()), retry(call()),
+		suspend(call()), resume(call()), reconcile(call()), diff(call()), rollback(call()), retry(call()), approve(call()),
 		kymas(c, t), catalog(call()),
 	}
 }
@@ -32,8 +32,10 @@ type change struct {
 	wait    bool
 	timeout time.Duration
 	dryRun  string
-	output  *console.Formats
-	again   bool // nothing is edited: a refusal may be an earlier one
+	// strategy is flag --upgrade-strategy, where a command has it.
+	strategy string
+	output   *console.Formats
+	again    bool // nothing is edited: a refusal may be an earlier one
 	// goes is the version that a module goes back to, where that is not the one that its entry leads to.
 	goes string
 	// unchanged returns the text in tables for a module whose entry in a spec stays as it is; nil means the usual text. For a module that is

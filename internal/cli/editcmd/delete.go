@@ -22,6 +22,8 @@ type deleting struct {
 	*change
 	cascade string
 	keep    bool
+	// dependents are the modules that go, too, each with those that it needs.
+	dependents map[string][]string
 }
 
 func remove(c *change) *cobra.Command {
@@ -31,8 +33,8 @@ func remove(c *change) *cobra.Command {
 		Aliases: []string{"del", "disable", "remove"},
 		Short:   "Disable modules",
 		Long: "Takes modules out of the Kyma, and the lifecycle manager removes them. It is refused while custom resources exist that people\n" +
-			"made with the module, since no operator would clean up after them: delete those first, or use --cascade, which shows them before it\n" +
-			"deletes them. Modules that were installed directly are removed directly.",
+			"made with the module, since no operator would clean up after them, and while other modules of the Kyma need it: delete those first,\n" +
+			"or use --cascade, which shows both before it deletes them. Modules that were installed directly are removed directly.",
 		Example: "  kyma delete notes\n" +
 			"  kyma delete notes beacon --yes --wait=false\n" +
 			"  kyma delete notes --cascade=preview\n" +
@@ -43,7 +45,7 @@ func remove(c *change) *cobra.Command {
 	}
 	c.flags(command)
 	flags := command.Flags()
-	flags.StringVar(&d.cascade, "cascade", "false", "delete the users' objects of the module, too; --cascade=preview only shows it")
+	flags.StringVar(&d.cascade, "cascade", "false", "delete the users' objects of the module, and the modules that need it, too; --cascade=preview only shows them")
 	flags.Lookup("cascade").NoOptDefVal = "true"
 	flags.BoolVar(&d.keep, "keep-resources", false, "stop managing the module: everything it consists of stays where it is")
 	return command
@@ -64,6 +66,9 @@ func (d *deleting) run(ctx context.Context, args []string) error {
 	}
 	if len(managed) == 0 {
 		return nil
+	}
+	if managed, err = d.withDependents(s, managed); err != nil {
+		return err
 	}
 	users, err := d.resources(ctx, s, managed)
 	if err != nil || d.cascade == "preview" {
@@ -238,9 +243,13 @@ func (d *deleting) next(name string, users []userObject, unread []modulestatus.U
 	for _, u := range users {
 		refs = append(refs, u.ref)
 	}
-	leaving := modulestatus.DeleteInput{Module: name, Managed: true, Resources: refs, Unread: unread, Cascade: d.cascade != "false"}
+	return d.step(modulestatus.DeleteInput{Module: name, Managed: true, Resources: refs, Unread: unread, Cascade: d.cascade != "false"})
+}
+
+// step returns the error of a deletion that is blocked.
+func (d *deleting) step(leaving modulestatus.DeleteInput) error {
 	if step, why := modulestatus.NextToDelete(leaving); step == modulestatus.Blocked {
-		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot be deleted: %s", name, why)}).
+		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot be deleted: %s", leaving.Module, why)}).
 			With("--cascade=preview shows what would be deleted; --keep-resources removes the module and keeps what runs")
 	}
 	return nil

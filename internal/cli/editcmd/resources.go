@@ -2,6 +2,9 @@ package editcmd
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +32,12 @@ func (d *deleting) resources(ctx context.Context, s *session, modules []string) 
 		return nil, nil
 	}
 	if !s.Here() {
-		if d.cascade != "false" {
+		switch {
+		case d.cascade == "preview" && len(d.dependents) > 0:
+			return nil, d.preview(s, nil)
+		case d.cascade != "false" && len(d.dependents) > 0:
+			d.console.Sayf("What users made with these modules is in another cluster: the lifecycle manager waits while there is any.")
+		case d.cascade != "false":
 			return nil, console.Usage("--cascade: the modules of Kyma %s are in another cluster", s.Key()).
 				With("call kyma delete --cascade in that cluster, for Kyma %s/%s", v1beta2.RuntimeNamespace, v1beta2.RuntimeKymaName)
 		}
@@ -62,10 +70,16 @@ func (d *deleting) preview(s *session, users []userObject) error {
 		Module string           `json:"module"`
 		Object modulestatus.Ref `json:"object"`
 	}
+	type dependent struct {
+		Module string   `json:"module"`
+		Needs  []string `json:"needs"`
+	}
 	data := struct {
 		console.Versioned
-		Kyma  string      `json:"kyma,omitempty"`
-		Items []previewed `json:"items"`
+		Kyma string `json:"kyma,omitempty"`
+		// Dependents are the modules that need those that are to be deleted, and go with them.
+		Dependents []dependent `json:"dependents,omitempty"`
+		Items      []previewed `json:"items"`
 	}{Versioned: console.Kind("DeletionPreview"), Items: []previewed{}}
 	if s.Kyma != nil {
 		data.Kyma = s.Key().String()
@@ -73,6 +87,11 @@ func (d *deleting) preview(s *session, users []userObject) error {
 	document := console.Document{
 		Columns: []console.Column{{Name: "MODULE"}, {Name: "KIND"}, {Name: "NAMESPACE"}, {Name: "NAME"}},
 		Empty:   "Nothing was made with the modules: nothing else would be deleted.",
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.dependents)) {
+		data.Dependents = append(data.Dependents, dependent{name, d.dependents[name]})
+		document.Rows = append(document.Rows, []string{name, "(the module, which needs " + strings.Join(d.dependents[name], ", ") + ")", "", ""})
+		document.Names = append(document.Names, "module/"+name)
 	}
 	for _, u := range users {
 		data.Items = append(data.Items, previewed{u.module, u.ref})

@@ -43,6 +43,9 @@ func judged(err error) error {
 	var unknown *kymaedit.UnknownError
 	var lower *kymaedit.LowerError
 	var stuck *kymaedit.NoWayBackError
+	if failure := unapproved(err); failure != nil {
+		return failure
+	}
 	switch {
 	case errors.As(err, &stuck):
 		return (&console.Failure{Code: console.CodeError, Err: err}).With("kyma history %s shows what it had", stuck.Module)

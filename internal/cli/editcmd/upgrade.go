@@ -42,6 +42,7 @@ func upgrade(c *change) *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVar(&u.all, "all", false, "all modules")
 	flags.StringVar(&u.to, "to", "", "version or channel (default: the newest version that is no pre-release)")
+	c.strategyFlag(command)
 	u.direct.addSource(flags)
 	u.direct.addAgain(flags, c)
 	return command
@@ -49,12 +50,18 @@ func upgrade(c *change) *cobra.Command {
 
 func (u *upgrading) run(ctx context.Context, args []string) error {
 	goal, err := u.goal(args)
+	if err == nil {
+		err = u.checkStrategy()
+	}
 	if err != nil {
 		return err
 	}
 	s, managed, direct, err := u.sort(ctx, args)
 	if err != nil {
 		return err
+	}
+	if len(direct) > 0 && u.strategy != "" {
+		return console.Usage("--upgrade-strategy: %s was installed directly, and only you upgrade it", direct[0])
 	}
 	for _, name := range direct {
 		if err := u.direct.upgrade(ctx, u.change, kymaedit.ModuleRequest{Name: name, Channel: goal.Channel, Version: goal.Version}); err != nil {
@@ -91,6 +98,9 @@ func upgradeState(s *session, spec *v1beta2.KymaSpec, module string) string {
 		return current
 	}
 	status, goal := s.StatusOf(module), s.Version(spec, module)
+	if status != nil && status.Pending != nil {
+		return "waits for consent"
+	}
 	settled := []v1beta2.State{v1beta2.StateReady, v1beta2.StateWarning, v1beta2.StateUnmanaged}
 	if status == nil || goal != "" && status.Version != goal || !slices.Contains(settled, status.State) {
 		return underWay
@@ -160,8 +170,12 @@ func (u *upgrading) one(s *session, kyma *v1beta2.Kyma, name string, goal kymaed
 		return kymaedit.Change{}, console.NotFound("Kyma %s no longer has module %s", s.Key(), name)
 	}
 	wish, changes, err := s.Goal(entry, &kyma.Spec, goal)
-	if err != nil || !changes {
-		return kymaedit.Change{Module: name, Action: kymaedit.Unchanged}, judged(err)
+	switch {
+	case err != nil:
+		return kymaedit.Change{}, judged(err)
+	case !changes:
+		wish = kymaedit.ModuleRequest{Name: name}
 	}
+	wish.Strategy = v1beta2.UpgradeStrategy(u.strategy)
 	return kymaedit.Enable(&kyma.Spec, wish), nil
 }

@@ -12,10 +12,12 @@ func TestUpgrade_HowAnUpgradeStands(t *testing.T) {
 		status *v1beta2.ModuleStatus
 		want   string
 	}{
-		"nothing is known of it yet":         {nil, "upgrading"},
-		"the channel's version runs":         {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Ready"}, "up to date"},
-		"it runs with a warning":             {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Warning"}, "up to date"},
-		"another version runs":               {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready"}, "upgrading"},
+		"nothing is known of it yet": {nil, "upgrading"},
+		"the channel's version runs": {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Ready"}, "up to date"},
+		"it runs with a warning":     {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Warning"}, "up to date"},
+		"another version runs":       {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready"}, "upgrading"},
+		"it waits for a person": {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready", Pending: &v1beta2.PendingVersion{Version: "1.1.0"}},
+			"waits for consent"},
 		"the channel's version is coming up": {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Processing"}, "upgrading"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,12 @@
 package kymaedit
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
@@ -95,4 +99,40 @@ func Approve(kyma *v1beta2.Kyma, name, reference string) (Change, error) {
 		return Change{}, &PendingChangedError{Module: name, Asked: reference, Now: now}
 	}
 	return edit(&kyma.Spec, name, func(entry *v1beta2.Module) { entry.Approved = reference }), nil
+}
+
+// PendingGroup is a version that waits for the consent of several Kymas' users.
+type PendingGroup struct {
+	Reference string
+	// Pending is that of the Kyma in which the version adds most rights: Kymas have different versions installed.
+	Pending v1beta2.PendingVersion
+	// Kymas whose own consent is missing, sorted.
+	Kymas []client.ObjectKey
+}
+
+// GroupPending returns what waits for the consent of some Kymas' own users, by content, sorted. version limits it as in FindConsent.
+func GroupPending(kymas []v1beta2.Kyma, name, version string) []PendingGroup {
+	groups := map[string]*PendingGroup{}
+	for i := range kymas {
+		s := StandOf(&kymas[i])
+		consent, err := s.FindConsent(name, version)
+		if err != nil || consent.Already {
+			continue
+		}
+		group := groups[consent.Reference]
+		if group == nil {
+			group = &PendingGroup{Reference: consent.Reference, Pending: consent.Pending}
+			groups[consent.Reference] = group
+		}
+		if consent.Pending.Counts.RightsAdded > group.Pending.Counts.RightsAdded {
+			group.Pending = consent.Pending
+		}
+		group.Kymas = append(group.Kymas, s.Key())
+	}
+	all := make([]PendingGroup, 0, len(groups))
+	for _, reference := range slices.Sorted(maps.Keys(groups)) {
+		slices.SortFunc(groups[reference].Kymas, func(a, b client.ObjectKey) int { return cmp.Compare(a.String(), b.String()) })
+		all = append(all, *groups[reference])
+	}
+	return all
 }

@@ -96,6 +96,18 @@ func (s *KymaContext) Template(name, version string) *v1beta2.ModuleTemplate {
 	return nil
 }
 
+// InstalledVersion returns the version of a module that is installed, empty when none is known.
+func (s *KymaContext) InstalledVersion(name string) string {
+	status := s.StatusOf(name)
+	if status == nil {
+		return ""
+	}
+	if status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning {
+		return status.Version
+	}
+	return status.InstalledVersion
+}
+
 // Installed returns the template of the installed version, or else of the requested one.
 func (s *KymaContext) Installed(name string) *v1beta2.ModuleTemplate {
 	if known := s.StatusOf(name); known != nil && known.Version != "" {

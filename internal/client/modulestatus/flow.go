@@ -3,6 +3,8 @@ package modulestatus
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // InstallInput is everything that decides how a module is installed.
@@ -73,9 +75,11 @@ type DeleteInput struct {
 	// Resources are the objects that users created with the module, including custom resources of its own kind, except those that are deleted
 	// with it.
 	Resources []Ref
+	// Dependents are the modules of the Kyma that need it, and are not deleted with it.
+	Dependents []string
 	// Unread lists the kinds that could not be read: objects of them may exist.
 	Unread []Unread
-	// Cascade reports whether Resources were shown to the user, and may be deleted.
+	// Cascade reports whether Resources and Dependents were shown to the user, and may be deleted.
 	Cascade bool
 }
 
@@ -84,7 +88,7 @@ type Step string
 
 // The steps of a deletion.
 const (
-	// Blocked: a user must delete Resources, or get permission to read the unread kinds.
+	// Blocked: a user must delete Resources or Dependents, or get permission to read the unread kinds.
 	Blocked Step = "Blocked"
 	// DeleteResources deletes the Resources; after that, the flowchart starts again.
 	DeleteResources Step = "DeleteResources"
@@ -97,13 +101,16 @@ const (
 )
 
 // NextToDelete returns the result of the second flowchart of the seed: what is the next step of a module's deletion? An operator must not
-// be deleted before the objects that it cleans up: while there are resources, or may be, no other step follows.
+// be deleted before the objects that it cleans up: while there are resources, or may be, no other step follows. Neither is a module deleted
+// before those that need it; with them it can be.
 func NextToDelete(l DeleteInput) (next Step, why string) {
 	switch {
 	case !l.Managed && !l.Direct:
 		return Gone, fmt.Sprintf("module %s is not installed", l.Module)
 	case len(l.Unread) > 0:
 		return Blocked, "what the module would leave behind cannot be seen: " + l.Unread[0].Message()
+	case len(l.Dependents) > 0 && !l.Cascade:
+		return Blocked, needed(l.Dependents) + ": delete that first, or use --cascade"
 	case len(l.Resources) > 0 && !l.Cascade:
 		return Blocked, "delete these first, or use --cascade: " + listed(l.Resources, 5)
 	case len(l.Resources) > 0:
@@ -124,4 +131,12 @@ func listed(refs []Ref, most int) string {
 		names = append(names, fmt.Sprintf("and %d more", left))
 	}
 	return strings.Join(names, ", ")
+}
+
+// needed says which modules need one that is to be deleted.
+func needed(by []string) string {
+	if len(by) == 1 {
+		return "module " + by[0] + " needs it"
+	}
+	return "modules " + english.WordSeries(by, "and") + " need it"
 }

@@ -51,6 +51,8 @@ func TestNextToDelete(t *testing.T) {
 		"what is not there is gone":                      {DeleteInput{}, Gone, "not installed"},
 		"a managed module leaves by the Kyma":            {DeleteInput{Managed: true}, RemoveEntry, ""},
 		"a direct one by its objects":                    {DeleteInput{Direct: true}, DeleteObjects, ""},
+		"modules that need it block, and are named":      {DeleteInput{Managed: true, Dependents: []string{"notes", "paper"}}, Blocked, "modules notes and paper need it"},
+		"with those that need it, it leaves by the Kyma": {DeleteInput{Managed: true, Dependents: []string{"notes"}, Cascade: true}, RemoveEntry, ""},
 		"resources block, and are named":                 {DeleteInput{Managed: true, Resources: refs}, Blocked, "Beacon a/a, Beacon a/b"},
 		"many resources are counted":                     {DeleteInput{Direct: true, Resources: refs}, Blocked, "and 2 more"},
 		"an object without a namespace is named without": {DeleteInput{Direct: true, Resources: []Ref{{Kind: "K", Name: "n"}}}, Blocked, "K n"},

@@ -38,7 +38,7 @@ func TestLawsOfInstalling(t *testing.T) {
 
 // TestLawsOfDeleting checks invariants for every combination of inputs.
 func TestLawsOfDeleting(t *testing.T) {
-	for bits := range 32 {
+	for bits := range 64 {
 		l := DeleteInput{Module: "beacon", Managed: bits&1 != 0, Direct: bits&2 != 0, Cascade: bits&4 != 0}
 		if bits&8 != 0 {
 			l.Resources = []Ref{{Kind: "Beacon", Name: "mine"}}
@@ -46,12 +46,17 @@ func TestLawsOfDeleting(t *testing.T) {
 		if bits&16 != 0 {
 			l.Unread = []Unread{{GroupKind: beacons, Forbidden: true}}
 		}
+		if bits&32 != 0 {
+			l.Dependents = []string{"lighthouse"}
+		}
 		next, why := NextToDelete(l)
 		at := fmt.Sprintf("%+v: %s (%s)", l, next, why)
 		there, open := l.Managed || l.Direct, len(l.Resources) > 0 || len(l.Unread) > 0
 		switch {
 		case open && (next == RemoveEntry || next == DeleteObjects):
 			t.Errorf("the operator goes before what it has to clean up: %s", at)
+		case len(l.Dependents) > 0 && !l.Cascade && there && next != Blocked:
+			t.Errorf("a module goes before those that need it: %s", at)
 		case next == DeleteResources && !l.Cascade:
 			t.Errorf("what no one has seen is deleted: %s", at)
 		case next == DeleteObjects && l.Managed:
