@@ -202,7 +202,13 @@ func TemplateOf(
 		template.Namespace = namespace
 		return template, nil
 	}
-	source := &Source{Config: &moduleconfig.Config{Name: c.Name, Version: c.Version}, DefaultCRFile: resourceDefaultCR}
+	config := &moduleconfig.Config{Name: c.Name, Version: c.Version}
+	for _, label := range c.Labels {
+		if label.Name == v1beta2.AnnotationRequires {
+			mark(&config.Annotations, label.Name, string(label.Value))
+		}
+	}
+	source := &Source{Config: config, DefaultCRFile: resourceDefaultCR}
 	var objects []*unstructured.Unstructured
 	for _, name := range []string{resourceDefaultCR, resourceManifest} {
 		if !has(name) {
