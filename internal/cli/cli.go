@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kyma-project/lifecycle-manager/internal/cli/askcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/authorcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/catalogcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/clustercmd"
@@ -68,6 +69,7 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	)
 	add(root, GroupModules, getcmd.Commands(c, t))
 	add(root, GroupModules, editcmd.Commands(c, t))
+	add(root, GroupModules, askcmd.Commands(c, t))
 	add(root, GroupModules, dashcmd.Commands(c, t, Version))
 	add(root, GroupModules, catalogcmd.Commands(c, t))
 	add(root, GroupAuthors, authorcmd.Commands(c, t))

@@ -76,6 +76,10 @@ func TestCompletion(t *testing.T) {
 		"versions with this prefix":            {"add notes@1.1", "notes@1.1.0"},
 		"channels after a colon":               {"add notes:", "notes:fast notes:regular"},
 		"none of an unknown module":            {"add nobody@", ""},
+		"versions whose rights are shown":      {"permissions notes:1", "notes:1.0.0 notes:1.1.0"},
+		"modules that need others":             {"requirements no", "notes"},
+		"nothing waits for consent":            {"approve ", ""},
+		"how a module follows its channel":     {"add notes --upgrade-strategy ", "Automatic Manual"},
 		"versions to compare":                  {"diff notes@", "notes@1.0.0 notes@1.1.0"},
 		"versions to compare with this prefix": {"diff notes@1.0", "notes@1.0.0"},
 		"modules that are enabled":             {"delete ", "notes"},
@@ -150,7 +154,7 @@ func rejected(t *testing.T, kubeconfig string) {
 	t.Setenv("KUBECONFIG", file)
 	for line, code := range map[string]int{
 		"list": 1, "status": 1, "add notes": 1, "delete notes --yes": 1, "upgrade --all": 1, "catalog list": 1, "kyma list": 1, "kyma get": 1,
-		"diff notes": 2, "suspend --all": 1, "release show": 1, "trace deployment/x": 1, "rollout list": 1, "rollout pause notes": 1,
+		"diff notes": 2, "suspend --all": 1, "approve notes": 1, "approve notes --all": 1, "permissions notes": 1, "requirements notes": 1, "release show": 1, "trace deployment/x": 1, "rollout list": 1, "rollout pause notes": 1,
 		"release status notes": 1,
 	} {
 		got, _, said := run(t, strings.Fields(line)...)
@@ -164,7 +168,7 @@ func rejected(t *testing.T, kubeconfig string) {
 var needsCluster = []string{
 	"add ", "add notes@", "add notes:", "add notes --kyma ", "add notes --channel ", "delete ", "upgrade ", "manage ", "suspend ",
 	"rollout status ", "rollout pause ", "rollout approve notes --channel ", "rollout approve notes --wave ", "release status ",
-	"diff ", "rollback ", "rollback notes --to ", "retry ", "status ", "tree ", "events ", "history ", "catalog show ", "kyma get ", "kyma set-channel ",
+	"diff ", "rollback ", "rollback notes --to ", "retry ", "approve ", "permissions ", "permissions notes:", "requirements ", "status ", "tree ", "events ", "history ", "catalog show ", "kyma get ", "kyma set-channel ",
 }
 
 func TestCompletionWithoutACluster(t *testing.T) {

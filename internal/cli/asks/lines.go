@@ -70,9 +70,8 @@ func named(all []permissions.Named, category permissions.Category, change, text 
 func images(all []permissions.Image, change, text string) []Line {
 	var lines []Line
 	for _, one := range all {
-		lines = append(lines, Line{
-			Severity: permissions.Low, Change: change, Category: permissions.CategoryImage, Sentence: text + one.Registry + "/" + one.Repository + ".",
-		})
+		sentence := text + one.Registry + "/" + one.Repository + "."
+		lines = append(lines, Line{Severity: permissions.Low, Change: change, Category: permissions.CategoryImage, Sentence: sentence})
 	}
 	return lines
 }

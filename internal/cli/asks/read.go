@@ -59,8 +59,8 @@ type Reader struct {
 // AddFlags adds the flags that say where the content is, and how to log in there.
 func (r *Reader) AddFlags(flags *pflag.FlagSet) { r.flags.Add(flags) }
 
-// Read answers a question about a Kyma whose catalog is loaded. A version whose content cannot be read is answered from the status, where it
-// waits for consent; otherwise that is the error.
+// Read answers a question about a Kyma whose catalog is loaded. A version whose content cannot be read is answered from the status, where
+// it waits for consent; otherwise that is the error.
 func (r *Reader) Read(ctx context.Context, from client.Reader, s *kymaedit.KymaContext, ask Question) (Answer, error) {
 	answer := Answer{Module: ask.Module, Version: ask.Version}
 	if pending := modulestatus.PendingOf(s.Kyma, ask.Module); pending != nil && pending.Version == ask.Version {
@@ -73,11 +73,12 @@ func (r *Reader) Read(ctx context.Context, from client.Reader, s *kymaedit.KymaC
 	case answer.Pending == nil:
 		return answer, r.flags.Explain(err)
 	}
-	answer.note("The content of %s %s cannot be read from here: %v. This is what the lifecycle manager says of it.", ask.Module, ask.Version, err)
+	answer.notef("The content of %s %s cannot be read from here: %v. This is what the lifecycle manager says of it.",
+		ask.Module, ask.Version, err)
 	return answer, nil
 }
 
-func (a *Answer) note(format string, values ...any) {
+func (a *Answer) notef(format string, values ...any) {
 	a.Notes = append(a.Notes, fmt.Sprintf(format, values...))
 }
 
@@ -101,7 +102,7 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 	into.Reference, into.Source = found.ReferenceFor(specOf(manifest)), found.Source
 	into.Report = permissions.Analyse(found.Objects)
 	if waits := into.Pending; waits != nil && revision.Reference(waits.Version, waits.Digest) != into.Reference {
-		into.note("%s now holds other content than what waits for consent (%s): this list is not about that.", found.Source, waits.Digest)
+		into.notef("%s now holds other content than what waits for consent (%s): this list is not about that.", found.Source, waits.Digest)
 	}
 	if ask.Against == "" {
 		return nil
@@ -111,7 +112,7 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		into.note("It is not compared with version %s: %v.", ask.Against, err)
+		into.notef("It is not compared with version %s: %v.", ask.Against, err)
 		return nil
 	}
 	difference := permissions.Compare(permissions.Analyse(before.Objects), into.Report)
