@@ -5,12 +5,16 @@ import (
 	"io"
 	"time"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
 // explainPending writes what a version that waits for consent asks for, the gravest first, and what to do. named means that the command
 // must say which Kyma it is about.
 func (s *show) explainPending(to io.Writer, m *modulestatus.Module, named bool) {
+	if m.Installation.Reason == v1beta2.ReasonRequirementMissing {
+		fmt.Fprintf(to, "  %-13s %s\n", "requirements", command("requirements", m, named)+" shows what is missing")
+	}
 	if m.Pending == nil {
 		return
 	}
@@ -33,9 +37,19 @@ func pendingText(m *modulestatus.Module, named bool) string {
 	if !m.ConsentHere {
 		return text + ": " + modulestatus.Consenters(p.From) + " must agree"
 	}
-	command := "kyma approve " + m.Name
+	return text + ": " + command("approve", m, named)
+}
+
+// command returns the command line with a verb about a module.
+func command(verb string, m *modulestatus.Module, named bool) string {
+	line := "kyma " + verb + " " + m.Name
 	if named && m.Kyma != "" {
-		command += " --kyma " + m.Kyma
+		line += " --kyma " + m.Kyma
 	}
-	return text + ": " + command
+	return line
+}
+
+// waits reports whether a module that runs waits for a person, or for another module, before it is upgraded.
+func waits(m *modulestatus.Module) bool {
+	return m.Pending != nil || m.Installation.Reason == v1beta2.ReasonRequirementMissing
 }

@@ -32,6 +32,10 @@ func TestExplainPending(t *testing.T) {
 			"  consent       1.1.0 waits, with 2 new rights, until 2026-03-01T12:00:00Z: kyma approve notes --kyma kcp-system/demo\n" +
 				"                - may read every [2J Secret\n",
 		},
+		"something that it requires is missing": {
+			modulestatus.Module{Name: "notes", Installation: modulestatus.Installation{Reason: v1beta2.ReasonRequirementMissing}}, false,
+			"  requirements  kyma requirements notes shows what is missing\n",
+		},
 		"another side must agree": {
 			modulestatus.Module{Name: "notes", Kyma: "kyma-system/default", Pending: &v1beta2.PendingVersion{Version: "1.1.0", From: full.From}}, false,
 			"  consent       1.1.0 waits: the operator of the hub must agree\n",

@@ -102,8 +102,8 @@ func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Modul
 	}
 	for i := range modules {
 		m := &modules[i]
-		calm := m.State == modulestatus.Ready || m.State == modulestatus.Unmanaged
-		if named || s.output.Format == console.Wide || !calm || m.Pending != nil {
+		calm := (m.State == modulestatus.Ready || m.State == modulestatus.Unmanaged) && !waits(m)
+		if named || s.output.Format == console.Wide || !calm {
 			s.explain(&text, m)
 			s.explainPending(&text, m, len(in.Kymas) > 1 || s.kyma != "")
 		}
