@@ -25,7 +25,8 @@ func (l *linter) rights(objects []*unstructured.Unstructured) {
 	for _, found := range permissions.Wildcards(permissions.Analyse(objects)) {
 		id, field := ruleOf(found.Rule, objects)
 		l.inObject(l.manifest, id, RuleWildcardRights, diagnostics.Warning, field,
-			fmt.Sprintf("%s (%s)", strings.TrimSuffix(found.Sentence, "."), found.Rule), "list the API groups, resources and verbs that the module needs")
+			fmt.Sprintf("%s (%s)", strings.TrimSuffix(found.Sentence, "."), found.Rule),
+			"list the API groups, resources and verbs that the module needs")
 	}
 }
 

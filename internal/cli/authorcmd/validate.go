@@ -142,7 +142,8 @@ func (a *author) judged(ctx context.Context, file string, j *judging) (*packagin
 	return source, diagnostics.Sort(diagnostics.Select(append(found, more...), j.rules)), nil
 }
 
-// judgedAll reads and checks modules, and whether they require each other in a circle. A module that cannot be read is not among the result.
+// judgedAll reads and checks modules, and whether they require each other in a circle. A module that cannot be read is not among the
+// result.
 func (a *author) judgedAll(
 	ctx context.Context, files []string, j *judging,
 ) (modules []*packaging.Source, found []diagnostics.Finding, err error) {

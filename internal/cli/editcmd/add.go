@@ -37,7 +37,8 @@ func add(c *change) *cobra.Command {
 		Short:   "Enable modules",
 		Long: "Enables modules in a Kyma; the lifecycle manager installs and upgrades them. NAME follows the Kyma's channel,\n" +
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
-			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements adds them, too.\n\n" +
+			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements\n" +
+			"adds them, too.\n\n" +
 			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
@@ -128,27 +129,11 @@ func (a *adding) run(ctx context.Context, args []string) error {
 
 // wanted evaluates arguments and flags.
 func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRequest, error) {
-	if a.channel != "" && !kymaedit.IsChannel(a.channel) {
-		return nil, console.Usage("--channel=%s is not a channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
-	}
-	if a.policy != "" && !slices.Contains(policies, a.policy) {
-		return nil, console.Usage("--policy=%s is unknown", a.policy).With("use CreateAndDelete or Ignore")
-	}
-	if err := a.checkStrategy(); err != nil {
+	if err := a.checkFlags(args); err != nil {
 		return nil, err
 	}
 	policy := v1beta2.CustomResourcePolicy(a.policy)
 	switch {
-	case a.required && a.direct.isSet():
-		return nil, console.Usage("--with-requirements is for modules of a Kyma")
-	case a.strategy != "" && a.direct.isSet():
-		return nil, console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
-	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
-		return nil, console.Usage("--cr and the default custom resource exclude each other")
-	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
-		return nil, console.Usage("--default-cr and --policy Ignore exclude each other")
-	case a.crFile != "" && len(args) > 1:
-		return nil, console.Usage("--cr is for one module, not for %d", len(args))
 	case a.crFile != "":
 		policy = v1beta2.CustomResourcePolicyIgnore
 	case a.defaultCR:
@@ -165,6 +150,33 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 		a.cr, err = oneObject(ctx, a.console.In, a.crFile)
 	}
 	return asked, err
+}
+
+// checkFlags refuses flags that have no such value, and those that exclude each other.
+func (a *adding) checkFlags(args []string) error {
+	if a.channel != "" && !kymaedit.IsChannel(a.channel) {
+		return console.Usage("--channel=%s is not a channel", a.channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+	}
+	if a.policy != "" && !slices.Contains(policies, a.policy) {
+		return console.Usage("--policy=%s is unknown", a.policy).With("use CreateAndDelete or Ignore")
+	}
+	if err := a.checkStrategy(); err != nil {
+		return err
+	}
+	policy := v1beta2.CustomResourcePolicy(a.policy)
+	switch {
+	case a.required && a.direct.isSet():
+		return console.Usage("--with-requirements is for modules of a Kyma")
+	case a.strategy != "" && a.direct.isSet():
+		return console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
+	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):
+		return console.Usage("--cr and the default custom resource exclude each other")
+	case a.defaultCR && policy == v1beta2.CustomResourcePolicyIgnore:
+		return console.Usage("--default-cr and --policy Ignore exclude each other")
+	case a.crFile != "" && len(args) > 1:
+		return console.Usage("--cr is for one module, not for %d", len(args))
+	}
+	return nil
 }
 
 // mayAdd decides by the flowchart of package modulestatus whether a module may be added to the Kyma.

@@ -37,9 +37,10 @@ func approve(c *change) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "approve NAME",
 		Short: "Agree to the version of a module that waits for consent",
-		Long: "A version waits for consent because the module's upgradeStrategy is Manual, or because the approval policy of the hub asks for it.\n" +
-			"This shows what it asks for and the installed version does not, asks, and writes the consent into the Kyma: for this version and this\n" +
-			"content only. Hub and runtime agree each for itself; call it where consent is missing. kyma permissions shows all that a version may do.\n\n" +
+		Long: "A version waits for consent because the module's upgradeStrategy is Manual, or because the approval policy of the hub asks for\n" +
+			"it. This shows what it asks for and the installed version does not, asks, and writes the consent into the Kyma: for this version\n" +
+			"and this content only. Hub and runtime agree each for itself; call it where consent is missing. kyma permissions shows all that\n" +
+			"a version may do.\n\n" +
 			"With --all the users of all Kymas that --selector names agree to the same content. It does not wait then.",
 		Example: "  kyma approve notes\n" +
 			"  kyma approve notes --version 1.1.0 --yes --wait=false\n" +

@@ -45,7 +45,8 @@ func remove(c *change) *cobra.Command {
 	}
 	c.flags(command)
 	flags := command.Flags()
-	flags.StringVar(&d.cascade, "cascade", "false", "delete the users' objects of the module, and the modules that need it, too; --cascade=preview only shows them")
+	flags.StringVar(&d.cascade, "cascade", "false",
+		"delete the users' objects of the module, and the modules that need it, too; --cascade=preview only shows them")
 	flags.Lookup("cascade").NoOptDefVal = "true"
 	flags.BoolVar(&d.keep, "keep-resources", false, "stop managing the module: everything it consists of stays where it is")
 	return command

@@ -9,8 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
-// withDependents returns the modules with those that need them, which --cascade takes along, in the order of removal. Without it modules that
-// need one of them block the deletion. The lifecycle manager would keep such a module, and say so only then.
+// withDependents returns the modules with those that need them, which --cascade takes along, in the order of removal. Without it modules
+// that need one of them block the deletion. The lifecycle manager would keep such a module, and say so only then.
 func (d *deleting) withDependents(s *session, modules []string) ([]string, error) {
 	if d.keep {
 		return modules, nil // nothing of the module goes

@@ -13,8 +13,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 )
 
-// withRequirements says which modules the requested ones need and the Kyma does not have, and adds them to the request if a flag says so and
-// the user agrees. It also returns the requested modules that will wait, each with what it waits for.
+// withRequirements says which modules the requested ones need and the Kyma does not have, and adds them to the request if a flag says so
+// and the user agrees. It also returns the requested modules that will wait, each with what it waits for.
 func (a *adding) withRequirements(
 	ctx context.Context, s *session, asked []kymaedit.ModuleRequest,
 ) (all []kymaedit.ModuleRequest, waiting map[string]string, err error) {

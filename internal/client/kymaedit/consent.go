@@ -41,7 +41,8 @@ type ConsentElsewhereError struct {
 
 // Error returns a sentence that says who must agree.
 func (e *ConsentElsewhereError) Error() string {
-	return fmt.Sprintf("version %s of module %s does not wait for your consent: %s must agree", e.Version, e.Module, modulestatus.Consenters(e.From))
+	return fmt.Sprintf("version %s of module %s does not wait for your consent: %s must agree", e.Version, e.Module,
+		modulestatus.Consenters(e.From))
 }
 
 // PendingChangedError is an approval of a version that no longer waits.
