@@ -105,8 +105,11 @@ func (d *Request) about(here []string) []subject {
 		all = append(all, subject{release: d.Release, channel: d.Channel})
 	case Rollout: // of the release of the same name
 		all = append(all, subject{release: d.Rollout, channel: d.Channel})
-	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry:
+	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry, Approve, Strategy:
 		add(d.Kyma, d.Module)
+		for _, name := range d.With {
+			add(d.Kyma, name)
+		}
 	}
 	return all
 }

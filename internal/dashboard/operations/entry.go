@@ -20,6 +20,8 @@ type change struct {
 	ask waitfor.Options
 	// edit changes the spec. It may be called many times.
 	edit func(*v1beta2.KymaSpec) error
+	// editKyma is edit for one that depends on the status; edit is not used then.
+	editKyma func(*v1beta2.Kyma) error
 	// wants returns the expectations of the wait; nil means the Kyma as a whole.
 	wants func(after *v1beta2.KymaSpec) []waitfor.Expectation
 	// after is the Kyma after the edit.
@@ -43,7 +45,12 @@ func (c *change) steps(title, waiting string) []step {
 func (c *change) apply(ctx context.Context, dry kymaedit.DryRun) (kymaedit.Result, error) {
 	result, err := kymaedit.Apply(ctx, c.WithWatch, c.Key(), func(kyma *v1beta2.Kyma) error {
 		asked := modulestatus.Effective(kyma)
-		return kymaedit.EditEffective(kyma, &asked, func(kyma *v1beta2.Kyma) error { return c.edit(&kyma.Spec) })
+		return kymaedit.EditEffective(kyma, &asked, func(kyma *v1beta2.Kyma) error {
+			if c.editKyma != nil {
+				return c.editKyma(kyma)
+			}
+			return c.edit(&kyma.Spec)
+		})
 	}, kymaedit.Options{DryRun: dry})
 	if err != nil {
 		return kymaedit.Result{}, c.explain(err)

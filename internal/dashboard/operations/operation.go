@@ -87,10 +87,20 @@ type Preview struct {
 	// Blocking lists the objects that block the request, or that a deletion with cascade deletes first.
 	Blocking []Blocking `json:"blocking"`
 	Warnings []string   `json:"warnings"`
+	// Dependents lists the modules that need the deleted one, in the order of their removal.
+	Dependents []Dependent `json:"dependents"`
 	// Templates lists where directly installed modules would come from.
 	Templates []Taken `json:"templates"`
 	// Refused is the reason why it cannot be done; empty if it can.
 	Refused string `json:"refused"`
+}
+
+// Dependent is a module that needs another one.
+type Dependent struct {
+	Module  string `json:"module"`
+	Version string `json:"version,omitempty"`
+	// Needs is what it needs, in words.
+	Needs string `json:"needs,omitempty"`
 }
 
 // Taken describes where a directly installed module comes from.

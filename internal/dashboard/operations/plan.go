@@ -33,6 +33,8 @@ type plan struct {
 	refused  error
 	blocking []Blocking
 	warnings []string
+	// dependents are modules that need the one that is deleted.
+	dependents []Dependent
 	// taken lists where directly installed modules come from.
 	taken []Taken
 	steps []step
@@ -121,6 +123,10 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 		return p.back(ctx)
 	case Retry:
 		return p.retry(ctx)
+	case Approve:
+		return p.approve(ctx)
+	case Strategy:
+		return p.strategy(ctx)
 	}
 	return nil, deed.Validate()
 }
@@ -132,6 +138,9 @@ func (p *plan) preview(ctx context.Context) (Preview, error) {
 	}
 	if preview.Templates == nil {
 		preview.Templates = []Taken{}
+	}
+	if preview.Dependents = p.dependents; preview.Dependents == nil {
+		preview.Dependents = []Dependent{}
 	}
 	if preview.Blocking == nil {
 		preview.Blocking = []Blocking{}

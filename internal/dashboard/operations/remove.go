@@ -65,16 +65,17 @@ func gone(name string) *plan {
 	return &plan{way: string(step), why: why}
 }
 
-// removeEntry plans to remove a module from a Kyma, with the objects that users made with it if those were shown.
+// removeEntry plans to remove a module from a Kyma, with the modules that need it if those were named, and with the objects that users made
+// with them if those were shown.
 func (p *planner) removeEntry(ctx context.Context, s *hubContext) (*plan, error) {
-	name := p.deed.Module
-	made := &plan{elsewhere: !s.Here()}
+	name, leaving := p.deed.Module, p.departure(s)
+	made := &plan{elsewhere: !s.Here(), dependents: leaving.dependents}
 	c, err := s.modules(ctx)
 	var found []Blocking
 	var unread []modulestatus.Unread
 	switch {
 	case err == nil:
-		found, unread = s.made(ctx, c, name)
+		found, unread = s.madeWith(ctx, c, leaving.names)
 	case runtimeaccess.ReasonOf(err) == "" || s.Here():
 		return nil, err
 	case p.deed.Cascade:
@@ -85,20 +86,30 @@ func (p *planner) removeEntry(ctx context.Context, s *hubContext) (*plan, error)
 			"looks for it in the runtime, and removes the module only when its custom resources are gone", err))
 	}
 	p.decide(made, modulestatus.DeleteInput{Module: name, Managed: true, Unread: unread}, found)
+	if leaving.refused != nil {
+		made.refused = leaving.refused
+	}
 	if made.refusal() != "" {
 		return made, nil
 	}
-	made.warnings = append(made.warnings, s.aboutPolicy(name)...)
+	for _, one := range leaving.names {
+		made.warnings = append(made.warnings, s.aboutPolicy(one)...)
+	}
 	if len(found) > 0 {
-		made.steps = append(made.steps, p.cascade(s, c, found))
+		made.steps = append(made.steps, p.cascade(s, c, leaving.names, found))
 	}
 	change := &change{hubContext: s, ask: waitfor.Options{Timeout: p.options.Patience}, edit: func(spec *v1beta2.KymaSpec) error {
-		kymaedit.Disable(spec, name)
+		for _, one := range leaving.names {
+			kymaedit.Disable(spec, one)
+		}
 		return nil
-	}, wants: func(*v1beta2.KymaSpec) []waitfor.Expectation {
-		return []waitfor.Expectation{{Module: name, Gone: true}}
+	}, wants: func(*v1beta2.KymaSpec) (wants []waitfor.Expectation) {
+		for _, one := range leaving.names {
+			wants = append(wants, waitfor.Expectation{Module: one, Gone: true})
+		}
+		return wants
 	}}
-	title := "Remove " + name + " from Kyma " + p.deed.Kyma
+	title := "Remove " + few(leaving.names) + " from Kyma " + p.deed.Kyma
 	made.steps = append(made.steps, change.steps(title, "Wait until the lifecycle manager has removed it")...)
 	return made, nil
 }
@@ -143,9 +154,9 @@ func listed(blocking []Blocking) string {
 
 // cascade returns the step that deletes the shown objects, each by its UID, and waits until all of them are gone. Newer objects stay, and
 // end the operation: the operator must be there for them.
-func (p *planner) cascade(s *hubContext, c *cluster, found []Blocking) step {
+func (p *planner) cascade(s *hubContext, c *cluster, names []string, found []Blocking) step {
 	return step{
-		title: fmt.Sprintf("Delete the users' objects of %s", p.deed.Module),
+		title: fmt.Sprintf("Delete the users' objects of %s", few(names)),
 		try: func(ctx context.Context) ([]Change, error) {
 			all := []Change{}
 			for i := range found {
@@ -161,7 +172,7 @@ func (p *planner) cascade(s *hubContext, c *cluster, found []Blocking) step {
 			if err := c.deleteAll(ctx, r, found, p.options.Patience); err != nil {
 				return err
 			}
-			left, unread := s.made(ctx, c, p.deed.Module)
+			left, unread := s.madeWith(ctx, c, names)
 			if len(unread) > 0 {
 				return refuse(WhyBlocked, "what the module would leave behind cannot be seen: %s", unread[0].Message())
 			}

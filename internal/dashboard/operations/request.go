@@ -37,6 +37,9 @@ const (
 	// Back lets a module go back to the version before, and Retry tries again what it went back from.
 	Back  Kind = "back"
 	Retry Kind = "retry"
+	// Approve agrees to a version that waits for consent, and Strategy says whether versions wait for it at all.
+	Approve  Kind = "approve"
+	Strategy Kind = "strategy"
 )
 
 // Request is a requested change. Which fields apply depends on the kind; the others must be empty.
@@ -60,6 +63,8 @@ type Request struct {
 	// Cascade deletes the objects of Previewed with the module.
 	Cascade   bool              `json:"cascade,omitempty"`
 	Previewed []PreviewedObject `json:"previewed,omitempty"`
+	// With are modules that need the deleted one, and are removed with it: those that a Preview showed.
+	With []string `json:"with,omitempty"`
 	// Policy is the policy for the default custom resource.
 	Policy v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
 	// Channel or Version is the target.
@@ -69,6 +74,8 @@ type Request struct {
 	Object *unstructured.Unstructured `json:"object,omitempty"`
 	// Release is NAMESPACE/NAME.
 	Release string `json:"release,omitempty"`
+	// Strategy is how the module follows its channel.
+	Strategy v1beta2.UpgradeStrategy `json:"strategy,omitempty"`
 	// Rollout is NAMESPACE/NAME, and Action is what is done about it. Target, Wave and Version, which an abort or a way back leads to, are
 	// those that the user saw: a decision about others is refused.
 	Rollout string        `json:"rollout,omitempty"`
@@ -83,6 +90,8 @@ type Wanted struct {
 	Channel string                       `json:"channel,omitempty"`
 	Version string                       `json:"version,omitempty"`
 	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
+	// Strategy is how the module follows its channel; empty leaves that as it is.
+	Strategy v1beta2.UpgradeStrategy `json:"strategy,omitempty"`
 	// Resource is created in place of the default custom resource.
 	Resource *unstructured.Unstructured `json:"resource,omitempty"`
 	// Namespace is where the template of a directly installed module is taken from; if it is empty, modulestatus.Choice decides.
@@ -125,6 +134,9 @@ func (d *Request) Title() string {
 		}
 		return "Upgrade " + few(names)
 	case Delete:
+		if len(d.With) > 0 {
+			return "Delete " + few(append(slices.Clone(d.With), d.Module)) + where
+		}
 		return "Delete " + d.Module + where
 	case Manage:
 		return "Manage " + d.Module + where
@@ -140,6 +152,11 @@ func (d *Request) Title() string {
 		return "Go back to " + d.Module + " " + d.Version + where
 	case Retry:
 		return "Try " + d.Module + " again" + where
+	case Approve:
+		version, _ := splitReference(d.Target)
+		return "Approve " + d.Module + " " + version + where
+	case Strategy:
+		return d.strategyTitle() + where
 	case Channel:
 	}
 	goal := d.Channel + d.Version
@@ -152,8 +169,21 @@ func (d *Request) Title() string {
 	return fmt.Sprintf("Set %s to %s%s", d.Module, goal, where)
 }
 
+// splitReference returns the version and the digest of a reference such as 1.2.3@sha256:...
+func splitReference(reference string) (version, digest string) {
+	version, digest, _ = strings.Cut(reference, "@")
+	return version, digest
+}
+
+func (d *Request) strategyTitle() string {
+	if d.Strategy == v1beta2.UpgradeManual {
+		return "Ask before each version of " + d.Module
+	}
+	return "Install versions of " + d.Module + " by itself"
+}
+
 func (d *Request) rolloutTitle() string {
-	version, _, _ := strings.Cut(d.Target, "@")
+	version, _ := splitReference(d.Target)
 	switch d.Action {
 	case RolloutPause:
 		return "Pause the rollout of " + d.Rollout

@@ -45,6 +45,16 @@ func TestValidate(t *testing.T) {
 		"no object to configure with":             {`{"kind":"configure","module":"notes"}`, "field object is missing"},
 		"no version to promote":                   {`{"kind":"promote","release":"a/b","channel":"fast"}`, "which version?"},
 		"nothing to upgrade":                      {`{"kind":"upgrade"}`, "0 modules to upgrade"},
+		"consent":                                 {`{"kind":"approve","kyma":"a/b","module":"notes","target":"1.0.0@sha256:` + strings.Repeat("0", 64) + `"}`, ""},
+		"consent to what has no digest":           {`{"kind":"approve","kyma":"a/b","module":"notes","target":"1.0.0"}`, "version and digest"},
+		"consent without a Kyma":                  {`{"kind":"approve","module":"notes"}`, "field kyma is missing"},
+		"a strategy":                              {`{"kind":"strategy","kyma":"a/b","module":"notes","strategy":"Manual"}`, ""},
+		"a strategy that there is not":            {`{"kind":"strategy","kyma":"a/b","module":"notes","strategy":"Never"}`, "Automatic or Manual"},
+		"no strategy":                             {`{"kind":"strategy","kyma":"a/b","module":"notes"}`, "field strategy is missing"},
+		"an addition with a strategy":             {`{"kind":"add","kyma":"a/b","modules":[{"name":"notes","strategy":"Manual"}]}`, ""},
+		"a deletion with what needs it":           {`{"kind":"delete","kyma":"a/b","module":"istio","with":["notes"]}`, ""},
+		"a deletion with a name that is none":     {`{"kind":"delete","kyma":"a/b","module":"istio","with":["no/tes"]}`, "not a module name"},
+		"what needs it, without a Kyma":           {`{"kind":"delete","module":"istio","with":["notes"]}`, "set kyma"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var deed Request

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
 // Bounds of one request.
@@ -22,7 +23,7 @@ const (
 var fields = map[Kind][]string{
 	Add:       {"kyma", "modules", "direct", "community", "source"},
 	Upgrade:   {"items"},
-	Delete:    {"kyma", "module", "cascade", "previewed"},
+	Delete:    {"kyma", "module", "cascade", "previewed", "with"},
 	Manage:    {"kyma", "module", "policy"},
 	Unmanage:  {"kyma", "module", "policy"},
 	Channel:   {"kyma", "module", "channel", "version"},
@@ -31,6 +32,8 @@ var fields = map[Kind][]string{
 	Rollout:   {"rollout", "action", "channel", "target", "wave", "version"},
 	Back:      {"kyma", "module", "target", "version"},
 	Retry:     {"kyma", "module"},
+	Approve:   {"kyma", "module", "target"},
+	Strategy:  {"kyma", "module", "strategy"},
 }
 
 // Validate returns what is wrong with a request, as far as that can be checked without a cluster.
@@ -38,7 +41,7 @@ func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
 		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, "+
-			"rollout, back, retry", d.Kind)
+			"rollout, back, retry, approve, strategy", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
@@ -61,7 +64,7 @@ func (d *Request) Validate() error {
 		return d.validatePromote()
 	case Rollout:
 		return d.validateRollout()
-	case Configure, Back, Manage, Unmanage, Retry:
+	case Configure, Back, Manage, Unmanage, Retry, Approve, Strategy:
 	}
 	return cmp.Or(d.validateContent(), policy(d.Policy))
 }
@@ -83,11 +86,18 @@ func (d *Request) validatePromote() error {
 
 // validateContent checks what only one kind has.
 func (d *Request) validateContent() error {
+	_, _, named := revision.ParseReference(d.Target)
 	switch {
 	case d.Kind == Configure && (d.Object == nil || d.Object.GetName() == ""):
 		return refuse(WhyInvalid, "field object is missing, or has no name: send the custom resource as it shall be")
 	case d.Kind == Back && (d.Target == "" || d.Version == ""):
 		return refuse(WhyInvalid, "fields target and version are needed: which version does the module leave, and which one does it get?")
+	case d.Kind == Approve && !named:
+		return refuse(WhyInvalid, "field target names no version and digest: send those that you saw, such as 1.2.3@sha256:...")
+	case d.Kind == Strategy && d.Strategy == "":
+		return refuse(WhyInvalid, "field strategy is missing: use Automatic or Manual")
+	case d.Kind == Strategy:
+		return strategy(d.Strategy)
 	}
 	return nil
 }
@@ -99,12 +109,13 @@ func (d *Request) set() map[string]bool {
 		"items": len(d.Items) > 0, "module": d.Module != "", "cascade": d.Cascade, "previewed": len(d.Previewed) > 0, "policy": d.Policy != "",
 		"channel": d.Channel != "", "version": d.Version != "", "object": d.Object != nil, "release": d.Release != "",
 		"rollout": d.Rollout != "", "action": d.Action != "", "target": d.Target != "", "wave": d.Wave != "",
+		"with": len(d.With) > 0, "strategy": d.Strategy != "",
 	}
 }
 
 // validatePlaces checks the names of Kyma, module and release.
 func (d *Request) validatePlaces() error {
-	needsKyma := slices.Contains([]Kind{Manage, Unmanage, Channel, Back, Retry}, d.Kind)
+	needsKyma := slices.Contains([]Kind{Manage, Unmanage, Channel, Back, Retry, Approve, Strategy}, d.Kind)
 	needsModule := needsKyma && d.Kind != Channel || d.Kind == Delete || d.Kind == Configure
 	switch {
 	case d.Kyma == "" && needsKyma:
@@ -150,7 +161,7 @@ func (d *Request) validateAdd() error {
 		if m.Resource != nil && m.Policy == v1beta2.CustomResourcePolicyCreateAndDelete {
 			return refuse(WhyInvalid, "module %s: its default custom resource, or the one that was sent: which of the two?", m.Name)
 		}
-		for _, err := range []error{moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy), namespace(m.Namespace)} {
+		for _, err := range []error{moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy), strategy(m.Strategy), namespace(m.Namespace)} {
 			if err != nil {
 				return err
 			}
@@ -203,6 +214,15 @@ func (d *Request) validateDelete() error {
 			len(d.Previewed), mostPreviewed)
 	case len(d.Previewed) > 0 && !d.Cascade:
 		return refuse(WhyInvalid, "field previewed means nothing without cascade")
+	case len(d.With) > 0 && d.Kyma == "":
+		return refuse(WhyInvalid, "field with names modules of a Kyma: set kyma")
+	case len(d.With) > mostModules:
+		return refuse(WhyInvalid, "%d modules are too many at once: send at most %d", len(d.With), mostModules)
+	}
+	for _, name := range d.With {
+		if err := moduleName(name); err != nil {
+			return err
+		}
 	}
 	for _, shown := range d.Previewed {
 		if shown.UID == "" || shown.Kind == "" || shown.Name == "" {
@@ -249,6 +269,14 @@ func target(channel, version string) error {
 		}
 	}
 	return nil
+}
+
+func strategy(s v1beta2.UpgradeStrategy) error {
+	switch s {
+	case "", v1beta2.UpgradeAutomatic, v1beta2.UpgradeManual:
+		return nil
+	}
+	return refuse(WhyInvalid, "strategy %q is unknown: use Automatic or Manual", s)
 }
 
 func policy(p v1beta2.CustomResourcePolicy) error {
