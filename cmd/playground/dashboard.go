@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
+	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
@@ -27,6 +28,9 @@ func serveDashboard(ctx context.Context, hub *rest.Config, registry string) (pla
 	server, err := server.New(server.Options{
 		Mode: server.ModeLocal, Config: hub, Cluster: "playground", Version: "dev", Assets: assets.Files(),
 		Namespaces: []string{"default"}, Tasks: tasks, Log: logr.Discard(),
+		Contents: func(hub versioncontent.Place) *versioncontent.Loader {
+			return &versioncontent.Loader{Access: directinstall.Access{PlainHTTP: true}, Registry: registry, Hub: hub}
+		},
 	})
 	if err != nil {
 		return playground.Dashboard{}, err

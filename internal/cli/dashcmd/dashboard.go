@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
 	"github.com/kyma-project/lifecycle-manager/internal/client/registryauth"
+	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/server/assets"
@@ -61,7 +62,7 @@ func Commands(c *console.Console, t *target.Target, version string) []*cobra.Com
 	flags.BoolVar(&d.privateSources, "allow-private-catalogs", false, "let catalogs of community modules be at private and loopback addresses")
 	flags.BoolVar(&d.inCluster, "in-cluster", false, "run in a cluster, where users log in")
 	flags.StringVar(&d.registry, "registry", "",
-		"registry with the components of modules that are installed directly: [oci://|http://]HOST[:PORT][/PATH]")
+		"registry with the modules' components: [oci://|http://]HOST[:PORT][/PATH] (default: the one that the lifecycle manager reads)")
 	d.login.AddFlagsFor(flags, "registry-")
 	console.AddSignaturesFile(flags, &d.signatures)
 	d.cluster.add(flags)
@@ -132,6 +133,10 @@ func (d *dashboard) tasks(ctx context.Context, options *server.Options) (*operat
 	access, err := d.login.Access(d.console.In, d.registry)
 	if err != nil {
 		return nil, console.Usage("%w", err)
+	}
+	options.AllowPrivate = d.privateSources
+	options.Contents = func(hub versioncontent.Place) *versioncontent.Loader {
+		return &versioncontent.Loader{Access: directinstall.Access(access), Registry: strings.TrimPrefix(d.registry, "oci://"), Hub: hub}
 	}
 	registry := d.registry
 	for _, scheme := range []string{"oci://", "https://", "http://"} {

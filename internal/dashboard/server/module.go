@@ -24,6 +24,12 @@ type moduleDetail struct {
 	Timeline []revisionLine `json:"timeline"`
 	// Waits is the version that waits for its rollout.
 	Waits *moduleWait `json:"waits"`
+	// Consent is the version that waits for consent, and Strategy is how the module follows its channel.
+	Consent  *moduleConsent  `json:"consent"`
+	Strategy *moduleStrategy `json:"strategy"`
+	// Needs is what the module needs, and NeededBy are the modules of the Kyma that need it.
+	Needs    *needs   `json:"needs"`
+	NeededBy []string `json:"neededBy"`
 	// Way is how it can go back, or try again what it went back from.
 	Way    moduleWay    `json:"way"`
 	Access moduleAccess `json:"access"`
@@ -94,6 +100,8 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 		Unread: o.now.unread, Access: s.moduleAccess(ctx, u, o), Waits: o.waits(),
 	}
 	d.history(o)
+	d.consent(o)
+	d.needs(ctx, s, u, o)
 	d.offered(o)
 	in, err := s.near(ctx, u, o.in, o.module)
 	if err != nil {

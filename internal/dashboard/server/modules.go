@@ -20,7 +20,7 @@ var orderOfModules = map[string]func(a, b *modulestatus.Module) int{
 
 func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := known(query, "type", "state", "kyma", "outdated"); err != nil {
+	if err := known(query, "type", "state", "kyma", "outdated", "pending"); err != nil {
 		return nil, err
 	}
 	p, err := pageOf(query, keysOf(orderOfModules)...)
@@ -35,7 +35,7 @@ func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, er
 	for _, at := range ordered(now, "modules", now.modules, orderOfModules, p) {
 		m := &now.modules[at]
 		if chosen(query, "type", string(m.Type)) && chosen(query, "state", string(m.State)) && chosen(query, "kyma", m.Kyma) &&
-			flagged(query, "outdated", m.Version.Outdated) && p.has(now.moduleText[at]) {
+			flagged(query, "outdated", m.Version.Outdated) && flagged(query, "pending", m.Pending != nil) && p.has(now.moduleText[at]) {
 			fit = append(fit, at)
 		}
 	}

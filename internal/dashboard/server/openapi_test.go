@@ -13,8 +13,10 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 )
 
 // shape is the part of a schema that the test compares.
@@ -88,6 +90,8 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
 		"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
 		"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
+		"Review": versionReview{}, "Forecast": forecast{}, "Needs": needs{}, "Need": needLine{}, "Consent": moduleConsent{}, "Strategy": moduleStrategy{},
+		"Finding": permissions.Finding{}, "Changes": releasepreview.Changes{}, "OutcomeGroup": releasepreview.Group{}, "Unreadable": unreadable{},
 		"FleetModule": modulestatus.FleetModule{}, "FleetList": List[modulestatus.FleetModule]{},
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},

@@ -52,7 +52,7 @@ type attentionList struct {
 type attention struct {
 	Kind string `json:"kind"`
 	Kyma string `json:"kyma"`
-	// Namespace of a rollout.
+	// Namespace of a rollout, or of a version that waits in several Kymas.
 	Namespace string             `json:"namespace,omitempty"`
 	Name      string             `json:"name"`
 	State     modulestatus.State `json:"state"`
@@ -112,10 +112,11 @@ func (s *Server) running(ctx context.Context, u *User) ([]operations.Operation, 
 //  2. a module that has not become ready for a while, or whose deletion waits for objects that users made
 //  3. a Kyma that is worse than each of its modules: otherwise the modules give more detail
 //  4. a rollout that a person must decide about: it comes before the modules that make it halt
+//  5. a version that waits for the consent of a Kyma's own user
 func troubled(
 	kymas []modulestatus.KymaLine, modules []modulestatus.Module, underway []rollouts.Rollout, now time.Time,
 ) attentionList {
-	all, worst := undecided(underway), map[string]modulestatus.State{}
+	all, worst := append(undecided(underway), unconsented(modules)...), map[string]modulestatus.State{}
 	for i := range modules {
 		m := &modules[i]
 		if !bad(m.State) && !late(m, now) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
+	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
 
@@ -59,6 +60,10 @@ type Options struct {
 	OIDC *OIDC
 	// Assets is the front end; nil if there is none.
 	Assets fs.FS
+	// Contents returns how versions of modules are read that a hub reads from a place; nil: they are not.
+	Contents func(hub versioncontent.Place) *versioncontent.Loader
+	// AllowPrivate reports whether versions may be read from private addresses in a cluster, too.
+	AllowPrivate bool
 	// Tasks carries out the operations of users. The server runs it.
 	Tasks *operations.Engine
 	Log   logr.Logger
@@ -102,6 +107,8 @@ type Server struct {
 	living      atomic.Int64
 	previews    *concurrency
 	links       *concurrency
+	jobs        *jobs
+	contents    *contents
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
 	end, halt     context.CancelFunc
@@ -139,7 +146,7 @@ func New(options Options) (*Server, error) {
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
 		attempts: newAttempts(), signers: &signers{cluster: config, now: options.Now}, computing: make(chan struct{}, 1),
 		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
-		tasks: options.Tasks, reach: runtimeaccess.Cluster,
+		tasks: options.Tasks, reach: runtimeaccess.Cluster, contents: &contents{make: options.Contents},
 	}
 	life := context.Background()
 	if options.Mode == ModeCluster {
@@ -157,6 +164,7 @@ func New(options Options) (*Server, error) {
 		usual:   append([]string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace, "default"}, options.Namespaces...),
 		shared:  func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
+	s.jobs = newJobs(s.life, s.wake)
 	s.sessions.gone = s.leave
 	s.route()
 	return s, nil
