@@ -2,6 +2,7 @@
 import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
 import * as fixtures from './fixtures'
 import { previewOf } from './previews'
+import * as reviews from './reviews'
 import * as rollouts from './rollouts'
 import type { World } from './state'
 
@@ -103,7 +104,7 @@ function read(world: World, parts: string[], url: URL): Reply {
           )
     case 'modules':
     case 'direct':
-      if (rest.length > 0) return module_(world, kind, rest)
+      if (rest.length > 0) return module_(world, kind, rest, url)
       return paged(
         world,
             url,
@@ -112,7 +113,8 @@ function read(world: World, parts: string[], url: URL): Reply {
             has(url, 'state', m.state) &&
             has(url, 'type', m.type) &&
             has(url, 'kyma', m.kyma) &&
-            has(url, 'outdated', String(m.version.outdated)),
+            has(url, 'outdated', String(m.version.outdated)) &&
+            has(url, 'pending', String(m.pending !== undefined)),
         ),
       )
     case 'rollouts':
@@ -132,6 +134,8 @@ function read(world: World, parts: string[], url: URL): Reply {
     case 'sources':
       return paged(world, url, world.sources)
     case 'releases':
+      if (rest[2] === 'forecast')
+        return reviews.forecast(world, rest[1] ?? '', url.searchParams.get('channel') ?? '', url.searchParams.get('version') ?? '')
       return ok({
         items: nothing(world) ? [] : fixtures.releases,
         total: 5,
@@ -166,7 +170,17 @@ function overview(world: World): Reply {
     reason: m.installation.reason,
     message: m.installation.message ?? m.module.message,
   }))
-  const items = [...halted, ...modules]
+  const consents = world.modules
+    .filter((m) => m.pending && m.consentHere)
+    .map((m) => ({
+      kind: 'Consent',
+      kyma: m.kyma ?? '',
+      name: m.name,
+      state: 'Warning',
+      reason: 'ApprovalRequired',
+      message: `version ${m.pending?.version ?? ''} waits for your consent: ${m.pending?.gravest?.[0] ?? ''}`,
+    }))
+  const items = [...halted, ...modules, ...consents]
   return ok({
     kymas: counts(world.kymas),
     modules: counts(world.modules),
@@ -197,11 +211,15 @@ function kyma(world: World, id: string): Reply {
 const find = (world: World, kyma: string, name: string): Module | undefined =>
   world.modules.find((m) => (m.kyma ?? '') === kyma && m.name === name)
 
-function module_(world: World, kind: string, rest: string[]): Reply {
+function module_(world: World, kind: string, rest: string[], url: URL): Reply {
   const [id, name, what] = kind === 'direct' ? ['', rest[0] ?? '', rest[1]] : [`${rest[0]}/${rest[1]}`, rest[2] ?? '', rest[3]]
   const m = find(world, id, name)
   if (!m) return wrong(404, 'NotFound', `there is no module ${name}${id ? ' in Kyma ' + id : ''}`)
   if (what === 'resource') return ok({ object: fixtures.resource, default: fixtures.resource, schema: fixtures.schema, editable: true })
+  if (what === 'review') {
+    const version = url.searchParams.get('version') || (m.version.available ?? '')
+    return reviews.review(world, name, version, version === m.version.installed ? '' : (m.version.installed ?? ''))
+  }
   const offer = fixtures.offers.find((o) => o.name === name)
   const node = (kind_: string, n: string, state: string) => ({
     kind: kind_,
@@ -249,6 +267,7 @@ function module_(world: World, kind: string, rest: string[]): Reply {
     waits: m.offered
       ? { version: m.offered, message: 'wave rest has not begun: it waits until wave early has passed', rollout: 'kcp-system/greeter' }
       : null,
+    ...reviews.detail(id, name, m.pending),
     access: { edit: true, delete: true, runtime: id !== 'kcp-system/shop-asia' },
     flow: { delete: { step: 'RemoveEntry', why: '' } },
   })
@@ -264,6 +283,9 @@ function catalog(world: World, rest: string[], url: URL): Reply {
     )
   const offer = offers.find((o) => o.name === rest[0])
   if (!offer) return wrong(404, 'NotFound', `there is no module ${rest[0]} in the catalog`)
+  const asked = url.searchParams.get('version') || (offer.versions?.[0]?.version ?? '')
+  if (rest[1] === 'review') return reviews.review(world, offer.name, asked, url.searchParams.get('against') ?? '')
+  if (rest[1] === 'requirements') return reviews.requirements(offer.name, asked, url.searchParams.get('kyma') ?? '')
   if (rest[1] === 'resource') return offeredResource(offer, url)
   return ok({ ...offer, versions: (offer.versions ?? []).map((v, i) => ({ ...v, ...fixtures.told(offer, v.version, i) })) })
 }

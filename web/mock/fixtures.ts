@@ -1,4 +1,5 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
+import { elsewhere, newer, pending } from './reviews'
 import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
@@ -142,7 +143,8 @@ export const modules: Module[] = [
     offered: '1.3.0',
     version: { desired: '1.3.0', installed: '1.2.0', available: '1.3.0', outdated: true, mismatch: true },
   }),
-  module_('telemetry', { kyma: 'kcp-system/shop-europe' }),
+  module_('telemetry', { kyma: 'kcp-system/shop-europe', pending: elsewhere, version: newer('1.30.0', '1.31.0') }),
+  module_('notes', { pending, consentHere: true, version: newer('2.0.0', '2.1.0') }),
   module_('registry', {
     kyma: 'kcp-system/shop-asia',
     state: 'Unknown',
@@ -258,6 +260,7 @@ export const offers: Offer[] = [
       { kyma: 'kcp-system/shop-europe', version: '1.2.0', state: 'Ready' },
     ],
   }),
+  offer('istio', 'manageable', ['1.22.0', '1.21.0']),
   offer('keda', 'manageable', ['1.8.0', '1.7.2']),
   offer('notes', 'manageable', ['2.1.0', '2.0.0']),
   offer('registry-proxy', 'community', ['0.15.0']),

@@ -1,5 +1,6 @@
 // What the mock says would happen, for each kind of deed.
 import type { Deed, Preview } from '../src/api'
+import { dependents } from './reviews'
 import type { World } from './state'
 
 const kymaRef = { apiVersion: 'operator.kyma-project.io/v1beta2', kind: 'Kyma', namespace: 'kcp-system', name: 'demo' }
@@ -60,10 +61,18 @@ export function previewOf(world: World, deed: Deed): Preview {
         deed.module === 'greeter' || deed.module === 'docker-registry'
           ? [greeting('hello', 'u1'), greeting('bye', 'u2', { deleting: true, finalizers: ['example.com/clean-up'] })]
           : []
-      const refused = blocking.length > 0 && !deed.cascade ? 'delete these first: Greeting shop/hello, Greeting shop/bye' : ''
+      const needing = dependents(deed.module)
+      const unnamed = needing.filter(({ module }) => !(deed.with ?? []).includes(module)).map(({ module }) => module)
+      const refused =
+        unnamed.length > 0
+          ? `module ${deed.module} cannot be deleted: ${unnamed.join(' and ')} need it`
+          : blocking.length > 0 && !deed.cascade
+            ? 'delete these first: Greeting shop/hello, Greeting shop/bye'
+            : ''
       return {
         ...plain,
         blocking,
+        dependents: needing,
         refused,
         confirm: deed.module,
         warnings: deed.cascade ? ['2 objects that people made are deleted with it'] : [],
@@ -118,6 +127,22 @@ export function previewOf(world: World, deed: Deed): Preview {
                 },
               ]
             : []),
+        ],
+      }
+    case 'approve':
+    case 'strategy':
+      return {
+        ...plain,
+        diff: [
+          {
+            object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+            change: 'Update',
+            fields: [
+              deed.kind === 'approve'
+                ? { path: `spec.modules[${deed.module}].approved`, from: '', to: deed.target }
+                : { path: `spec.modules[${deed.module}].upgradeStrategy`, from: '', to: deed.strategy },
+            ],
+          },
         ],
       }
     case 'back':

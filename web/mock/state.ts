@@ -42,6 +42,8 @@ export class World {
   sources: Source[] = fixtures.sources
   operations: Operation[] = []
   loggedIn: boolean
+  /** read are the versions that were read in the background. */
+  readonly read = new Set<string>()
   private readonly watchers = new Set<() => void>()
   private last = 0
 

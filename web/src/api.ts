@@ -1,6 +1,7 @@
 // What the server answers, as types. The names are those of client/modulestatus, dashboard/server and dashboard/operations (internal/).
 
 import type { Schema } from './openapischema'
+import type { ApproveDeed, Consent, Needs, Pending, Strategy, StrategyDeed, UpgradeStrategy } from './review/answers'
 import type { HistoryDeed, Revision, RolloutDeed, Way } from './rollouts/answers'
 
 export type { Schema }
@@ -100,6 +101,9 @@ export interface Module {
   maintenance: boolean
   /** offered is the version that waits for its rollout. */
   offered?: string
+  /** pending is the version that waits for consent; consentHere says that it is the consent of this Kyma's own user that is missing. */
+  pending?: Pending
+  consentHere?: boolean
   suspended?: boolean
   signed: Signed
   resource?: Ref
@@ -231,6 +235,10 @@ export interface ModuleDetail {
   timeline?: Revision[] | null
   way?: Way
   waits?: { version: string; message?: string; rollout?: string } | null
+  consent?: Consent | null
+  strategy?: Strategy | null
+  needs?: Needs | null
+  neededBy?: string[] | null
   unread?: Unread[] | null
   access: { edit: boolean; delete: boolean; runtime: boolean }
   flow?: { delete?: { step: 'Blocked' | 'DeleteResources' | 'RemoveEntry' | 'DeleteObjects' | 'Gone'; why: string } }
@@ -252,7 +260,7 @@ export interface OfferedResource {
 }
 
 export interface Attention {
-  kind: 'Kyma' | 'Module' | 'Rollout'
+  kind: 'Kyma' | 'Module' | 'Rollout' | 'Consent'
   kyma?: string
   /** namespace of a rollout. */
   namespace?: string
@@ -276,6 +284,7 @@ export interface AddModule {
   channel?: string
   version?: string
   policy?: Policy
+  strategy?: UpgradeStrategy
   resource?: JsonObject
   /** namespace of the template of a directly installed module. */
   namespace?: string
@@ -298,13 +307,15 @@ export type Deed =
       items: { kyma: string; module: string; version?: string; channel?: string; namespace?: string }[]
       confirmation?: string
     }
-  | { kind: 'delete'; kyma: string; module: string; cascade: boolean; previewed?: Previewed[]; confirmation?: string }
+  | { kind: 'delete'; kyma: string; module: string; cascade: boolean; previewed?: Previewed[]; with?: string[]; confirmation?: string }
   | { kind: 'manage' | 'unmanage'; kyma: string; module: string; policy?: Policy; confirmation?: string }
   | { kind: 'channel'; kyma: string; module: string; channel?: string; version?: string; confirmation?: string }
   | { kind: 'configure'; kyma: string; module: string; object: JsonObject; confirmation?: string }
   | { kind: 'promote'; release: string; channel: string; version: string; confirmation?: string }
   | RolloutDeed
   | HistoryDeed
+  | ApproveDeed
+  | StrategyDeed
 
 export interface Change {
   /** kyma that the object belongs to, where a deed is about several. */
@@ -327,6 +338,8 @@ export interface Preview {
   diff?: Change[] | null
   blocking?: Blocking[] | null
   warnings?: string[] | null
+  /** dependents are modules that need the one that is deleted, in the order of their removal. */
+  dependents?: { module: string; version?: string; needs?: string }[] | null
   /** templates are where modules that are installed directly come from. */
   templates?: { kyma?: string; module: string; version: string; namespace: string; hub: string; origin: string }[] | null
   refused?: string

@@ -2,6 +2,7 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { Avatar, Notice, Tag, TypeTag } from '../parts/basics'
 import { CommunityNotice } from './Community'
+import { PickNeeds } from './PickMay'
 import { choicesOf, detailOf, keyOf, type Move, type Pick, type Wizard } from './wizard'
 
 export function VersionStep({ w, act }: { w: Wizard; act: (m: Move) => void }) {
@@ -67,6 +68,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
           <span className="dim small">It stays there until you change it.</span>
         )}
       </div>
+      <PickNeeds w={w} pick={pick} act={act} />
     </div>
   )
 }

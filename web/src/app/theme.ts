@@ -54,6 +54,7 @@ export const theme = createTheme({
   components: {
     Tooltip: { defaultProps: { multiline: true, maw: 300, withArrow: true, events: { hover: true, focus: true, touch: true } } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
+    ModalHeader: { defaultProps: { role: 'presentation' } }, // the head of a dialog is no second head of the page
     Anchor: { defaultProps: { underline: 'hover' } },
   },
 })

@@ -15,6 +15,8 @@ interface Props {
   danger?: boolean
   /** ask is what a user chooses before there is a deed. */
   ask?: ReactNode
+  /** before stands above what would change, and goes when it has begun. */
+  before?: ReactNode
   close(): void
   started?: () => void
 }
@@ -22,7 +24,7 @@ interface Props {
 /** held are the operations whose dialog is open already: the one of the address would be a second one. */
 const held = new Set<string>()
 
-export function DeedModal({ title, verb, deed, danger, ask, close, started }: Props) {
+export function DeedModal({ title, verb, deed, danger, ask, before, close, started }: Props) {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
   const [ids, setIds] = useState<string[]>([])
@@ -59,6 +61,7 @@ export function DeedModal({ title, verb, deed, danger, ask, close, started }: Pr
         <Running ids={ids} close={leave} />
       ) : deed ? (
         <InView key={JSON.stringify(deed)} label="What would change">
+          {before}
           <ReviewPanel
             deeds={[deed]}
             verb={verb}

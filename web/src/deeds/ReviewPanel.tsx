@@ -146,7 +146,8 @@ export function PreviewOf({ preview, kind }: { preview: Preview; kind: Deed['kin
 
 const verbs = { Create: 'New', Update: 'Will be changed', Delete: 'Will be deleted', Unchanged: 'Stays', Refused: 'Refused' }
 
-function ChangeOf({ change, open }: { change: Change; open: boolean }) {
+/** ChangeOf is the change of one object, with its fields. */
+export function ChangeOf({ change, open }: { change: Change; open: boolean }) {
   const fields = change.fields ?? []
   const bad = change.change === 'Refused' || change.change === 'Delete'
   const head = (

@@ -126,6 +126,10 @@ function viaKyma(kind: Deed['kind']): string {
     case 'back':
     case 'retry':
       return 'the lifecycle manager does the work.'
+    case 'approve':
+      return 'the lifecycle manager installs exactly this content, and nothing else that is published under the same version.'
+    case 'strategy':
+      return 'the lifecycle manager asks from then on, or does not.'
     default:
       return 'the lifecycle manager does the work, and looks after it from then on.'
   }

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { Choose } from '../add/Choose'
+import { PicksMay } from '../add/PickMay'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
 import { usePlace, useSteps } from '../add/steps'
@@ -137,6 +138,7 @@ function ReviewStep({ w, go, started }: ReviewProps) {
   const [deeds] = useState(() => deedsOf(w))
   return (
     <section className="stack" aria-label={names.review}>
+      <PicksMay w={w} />
       <ReviewPanel
         deeds={deeds}
         verb={w.picks.length === 1 ? `Add ${w.picks[0]?.offer.name ?? 'it'}` : `Add ${w.picks.length} modules`}

@@ -10,7 +10,7 @@ import { useLive } from '../live/useLive'
 import { Action, Avatar, Header, Notice, Tag, To } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
 import { count, refText } from '../words'
-import { deletionOf, grouped, previewedOf } from './deletion'
+import { deletionOf, grouped, previewedOf, verbOf } from './deletion'
 import { useModulePath } from './Module'
 
 export function Page() {
@@ -54,14 +54,15 @@ function useGoing(id: string, name: string): { way: string; waits: boolean } {
   return { way: operation ? pageOf([operation.id]) : leaves ? moduleLink(id, name) : '', waits: running.loading || module.loading }
 }
 
-/** useBlocking asks what is in the way. Nothing is deleted by asking. */
-function useBlocking(id: string, name: string) {
+/** useBlocking asks what is in the way of a module, and of those that go along. Nothing is deleted by asking. */
+function useBlocking(id: string, name: string, along: string[]) {
+  const key = along.join()
   const [preview, setPreview] = useState<Preview>()
   const [error, setError] = useState<Refusal>()
   const [round, setRound] = useState(0)
   useEffect(() => {
     let current = true
-    send<Preview>('POST', '/api/v1/previews', deletionOf(id, name, false, [])).then(
+    send<Preview>('POST', '/api/v1/previews', deletionOf(id, name, false, [], key ? key.split(',') : [])).then(
       (found) => {
         if (current) {
           setPreview(found)
@@ -75,7 +76,7 @@ function useBlocking(id: string, name: string) {
     return () => {
       current = false
     }
-  }, [id, name, round])
+  }, [id, name, key, round])
   return {
     preview,
     error,
@@ -88,11 +89,17 @@ function useBlocking(id: string, name: string) {
 }
 
 function Steps({ id, name, started }: { id: string; name: string; started: (operations: Operation[]) => void }) {
-  const { preview, error, again: look } = useBlocking(id, name)
+  const [along, setAlong] = useState<string[]>([])
+  const { preview, error, again: look } = useBlocking(id, name, along)
   const [cascade, setCascade] = useState(false)
   const again = () => {
     setCascade(false) // the tick was for what was listed then, and not for what appears now
+    setAlong([])
     look()
+  }
+  const goAlong = (modules: string[]) => {
+    setCascade(false) // other modules have other objects
+    setAlong(modules)
   }
   if (error) return <Trouble error={error} again={again} />
   if (!preview)
@@ -103,19 +110,25 @@ function Steps({ id, name, started }: { id: string; name: string; started: (oper
       </div>
     )
   const blocking = preview.blocking ?? []
-  const free = blocking.length === 0 || cascade
+  const dependents = preview.dependents ?? []
+  const unfree = dependents.filter(({ module }) => !along.includes(module))
+  const free = (blocking.length === 0 || cascade) && unfree.length === 0
+  const objects = cascade && blocking.length > 0 ? count(blocking.length, 'object') : ''
   return (
     <div className="stack">
       <Policy managed={id !== ''} name={name} />
+      {dependents.length > 0 && (
+        <NeededBy id={id} name={name} dependents={dependents} along={unfree.length === 0} setAlong={goAlong} again={again} />
+      )}
       {blocking.length > 0 && <InTheWay name={name} blocking={blocking} cascade={cascade} setCascade={setCascade} again={again} />}
       {free && (
         <section className="stack" aria-label="Delete">
           <h2 className="flat">What would happen</h2>
           <ReviewPanel
-            deeds={[deletionOf(id, name, cascade, previewedOf(blocking))]}
+            deeds={[deletionOf(id, name, cascade, previewedOf(blocking), along)]}
             danger
             started={started}
-            verb={cascade ? `Delete ${count(blocking.length, 'object')} and ${name}` : `Delete ${name}`}
+            verb={verbOf(name, objects, along)}
             back={
               <Action variant="default" to={moduleLink(id, name)}>
                 Keep it
@@ -138,6 +151,49 @@ function Policy({ managed, name }: { managed: boolean; name: string }) {
       </p>
       <p>What people made with it is never deleted by accident: as long as such objects exist, the module stays.</p>
     </Notice>
+  )
+}
+
+interface NeededProps {
+  id: string
+  name: string
+  dependents: NonNullable<Preview['dependents']>
+  along: boolean
+  setAlong: (modules: string[]) => void
+  again: () => void
+}
+
+/** NeededBy lists the modules that need this one: it stays as long as they do, unless they are removed with it. */
+function NeededBy({ id, name, dependents, along, setAlong, again }: NeededProps) {
+  const these = dependents.length === 1 ? 'this module' : `these ${dependents.length} modules`
+  return (
+    <section className="card" aria-labelledby="needed">
+      <div className="card-head">
+        <h2 id="needed">Needed by {count(dependents.length, 'module')}</h2>
+        <Button size="compact-sm" variant="default" onClick={again}>
+          Look again
+        </Button>
+      </div>
+      <div className="pad flat stack">
+        <p className="flat">As long as they are in the Kyma, {name} stays, too: without it they do not work.</p>
+        <ul className="flat-list">
+          {dependents.map((one) => (
+            <li key={one.module}>
+              <To to={moduleLink(id, one.module)}>{one.module}</To>
+              {one.version && <span className="mono small"> {one.version}</span>}
+              {one.needs && <span className="dim small"> needs {one.needs}</span>}
+            </li>
+          ))}
+        </ul>
+        <Checkbox
+          checked={along}
+          onChange={(event) => setAlong(event.currentTarget.checked ? dependents.map(({ module }) => module) : [])}
+          color="red.9"
+          label={`Remove ${these}, too`}
+          description="They go first, and what needs another one before it. This cannot be undone."
+        />
+      </div>
+    </section>
   )
 }
 

@@ -14,9 +14,13 @@ import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
+import { ReviewOf } from '../review/ReviewOf'
 import { refText } from '../words'
 import { ConfigurationTab } from './ModuleConfiguration'
+import { ConsentCard } from './ModuleConsent'
 import { HistoryTab, Waits } from './ModuleHistory'
+import { NeedsCard } from './ModuleNeeds'
+import { PermissionsTab } from './ModulePermissions'
 import { VersionsTab } from './ModuleVersions'
 
 /** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
@@ -74,13 +78,16 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <Reasons why={why} />
         </section>
       )}
+      <ConsentCard data={data} />
       <Waits data={data} />
       <Facts data={data} />
+      <NeedsCard data={data} />
       <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false} keepMountedMode="display-none">
         <Tabs.List aria-label="About this module">
           <Tabs.Tab value="parts">Resources</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
           {data.module.kyma && <Tabs.Tab value="history">History</Tabs.Tab>}
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
@@ -93,6 +100,9 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="versions" pt="md">
           <VersionsTab data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="permissions" pt="md">
+          <PermissionsTab data={data} path={path} />
         </Tabs.Panel>
         <Tabs.Panel value="history" pt="md">
           <HistoryTab data={data} />
@@ -206,10 +216,10 @@ function Buttons({ data }: { data: ModuleDetail }) {
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''
   const going = m.state === 'Deleting'
-  const busy = going ? 'It is being removed.' : undefined
+  const upgradable = m.version.outdated && !going && !m.pending // what waits for consent has a button of its own
   return (
     <>
-      {m.version.outdated && !going && (
+      {upgradable && (
         <UpgradeButton
           module={m}
           allowed={access.edit}
@@ -217,14 +227,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
         />
       )}
       {m.type === 'managed' && kyma && !m.mandatory && (
-        <Action
-          variant="default"
-          allowed={access.edit && !going}
-          why={busy}
+        <ManageButton
+          module={m}
+          allowed={access.edit}
           onClick={() => setDeed({ kind: m.managed ? 'unmanage' : 'manage', kyma, module: m.name })}
-        >
-          {m.managed ? 'Stop managing' : 'Manage'}
-        </Action>
+        />
       )}
       <Action
         variant="default"
@@ -238,12 +245,29 @@ function Buttons({ data }: { data: ModuleDetail }) {
       <DeedModal
         title={titleOf(deed, m.name)}
         deed={deed}
+        before={deed?.kind === 'upgrade' && kyma && <NextVersion module={m} />}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
         verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
       />
     </>
   )
+}
+
+function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
+  const going = m.state === 'Deleting'
+  return (
+    <Action variant="default" allowed={allowed && !going} why={going ? 'It is being removed.' : undefined} onClick={onClick}>
+      {m.managed ? 'Stop managing' : 'Manage'}
+    </Action>
+  )
+}
+
+/** NextVersion is what the version that is available may do and changes, before an upgrade. */
+function NextVersion({ module: m }: { module: Module }) {
+  const available = m.version.available ?? ''
+  const path = '/modules' + at(...(m.kyma ?? '').split('/'), m.name)
+  return <ReviewOf title={`What ${available} may do and changes`} path={path} parameters={{ version: available }} eager />
 }
 
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {

@@ -4,6 +4,7 @@ import type { Deed, ModuleDetail, OfferVersion } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { Action, Empty, Tag } from '../parts/basics'
 import { Table } from '../parts/list'
+import { StrategyLine } from './ModuleConsent'
 
 const columns = [
   { key: 'version', label: 'Version' },
@@ -44,6 +45,7 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
         A module that follows a channel is upgraded by itself. One with a fixed version stays there. Versions never go down: delete and
         add the module for that.
       </p>
+      <StrategyLine data={data} />
       <Table label="Versions" columns={columns}>
         {versions.map((v) => (
           <tr key={v.version}>

@@ -14,7 +14,7 @@ const stateOptions = severity.map((value) => ({ value, label: stateWord(value).l
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<Module>>(listQuery('/modules', state, ['type', 'state', 'kyma', 'outdated']), true)
+  const answer = useLive<List<Module>>(listQuery('/modules', state, ['type', 'state', 'kyma', 'outdated', 'pending']), true)
   return (
     <>
       <Header
@@ -34,6 +34,7 @@ export function Page() {
         <div className="row">
           <Filter state={state} name="state" label="State" options={stateOptions} />
           <Filter state={state} name="outdated" label="Version" options={[{ value: 'true', label: 'Outdated' }]} />
+          <Filter state={state} name="pending" label="Consent" options={[{ value: 'true', label: 'Waits for consent' }]} />
           {state.parameters.get('kyma') && (
             <Button size="compact-sm" variant="light" onClick={() => state.set('kyma', undefined)}>
               Only {state.parameters.get('kyma')} ✕

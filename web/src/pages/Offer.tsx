@@ -10,6 +10,7 @@ import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { types } from '../words'
 import { Holdings } from './OfferVersion'
+import { OfferMay } from './OfferMay'
 
 export function Page() {
   const { name = '' } = useParams()
@@ -76,6 +77,7 @@ function Body({ offer }: { offer: Offer }) {
           ) : (
             <Versions versions={versions} />
           )}
+          {versions.length > 0 && <OfferMay offer={offer} />}
           {versions.length > 0 && <Holdings versions={versions} />}
           <Where offer={offer} />
         </div>

@@ -7,7 +7,8 @@ import { moduleLink } from '../deeds/Progress'
 import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, OperationBadge, StateBadge, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Loaded } from '../parts/loaded'
-import { count, sentence, severity, stateWord } from '../words'
+import { WordBadge } from '../rollouts/parts'
+import { count, sentence, severity, stateWord, type Word } from '../words'
 import { Link } from 'react-router'
 
 export function Overview() {
@@ -164,6 +165,10 @@ function needOf(item: Attention): { to: string; what: string } {
   switch (item.kind) {
     case 'Kyma':
       return { to: '/kymas/' + (item.kyma || item.name), what: 'Kyma' }
+    case 'Consent':
+      return item.kyma
+        ? { to: moduleLink(item.kyma, item.name, '?tab=permissions'), what: 'in ' + item.kyma }
+        : { to: '/modules?pending=true&search=' + encodeURIComponent(item.name), what: 'in several Kymas' }
     case 'Rollout':
       return { to: '/rollouts' + at(item.namespace ?? '', item.name), what: 'Rollout' }
   }
@@ -173,7 +178,7 @@ function needOf(item: Attention): { to: string; what: string } {
 function Need({ item }: { item: Attention }) {
   const { to, what } = needOf(item)
   return (
-    <li className={`tone-${stateWord(item.state).tone}`}>
+    <li className={`tone-${item.kind === 'Consent' ? asksYou.tone : stateWord(item.state).tone}`}>
       <Avatar name={item.name} />
       <div>
         <div className="row">
@@ -184,10 +189,13 @@ function Need({ item }: { item: Attention }) {
         </div>
         <p>{sentence(item.message) || item.reason || stateWord(item.state).means}</p>
       </div>
-      <StateBadge state={item.state} />
+      {item.kind === 'Consent' ? <WordBadge word={asksYou} /> : <StateBadge state={item.state} />}
     </li>
   )
 }
+
+/** asksYou is the state of a version that waits for consent: what is installed is well. */
+const asksYou: Word = { label: 'Asks you', tone: 'warn', means: 'It waits until you agree. What is installed runs on.' }
 
 function Counts({ title, of, to, one }: { title: string; of: Partial<Record<State, number>>; to: string; one: string }) {
   const all = sum(of)

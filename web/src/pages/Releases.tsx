@@ -4,12 +4,14 @@ import { Rocket } from 'lucide-react'
 import { useState } from 'react'
 import type { Deed, Release, Releases } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
-import { query } from '../live/http'
+import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, Tag, To, Unseen } from '../parts/basics'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
+import type { Forecast } from '../review/answers'
+import { ForecastView } from '../review/Forecast'
 import { lower } from '../versions'
 import { count, sentence } from '../words'
 
@@ -79,11 +81,18 @@ function Body({ data, search }: { data: Releases; search: string }) {
         title={wish ? `${wish.release.name}: which version should a channel offer?` : ''}
         verb="Offer this version"
         deed={deed}
+        before={deed && wish && <Foretold wish={wish} />}
         ask={wish && <Promote wish={wish} channels={channels} change={setWish} close={close} go={() => setSure(true)} />}
         close={close}
       />
     </>
   )
+}
+
+/** Foretold is what a promotion would do. It is worked out while the user reads on: nothing waits for it. */
+function Foretold({ wish: { release, channel, version } }: { wish: Wish }) {
+  const path = '/releases' + at(release.namespace, release.name) + '/forecast'
+  return <ForecastView answer={useLive<Forecast>(query(path, { channel, version }))} />
 }
 
 function NoRelease({ search }: { search: string }) {

@@ -9,7 +9,7 @@ import { useDrafts, useUnsaved } from '../app/drafts'
 import { useFollow } from '../deeds/place'
 import { moduleLink } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { query, send, type Refusal } from '../live/http'
+import { at, query, send, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
 import { InView } from '../parts/inview'
@@ -17,6 +17,7 @@ import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, ty
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
 import { Reads } from '../parts/shelves'
+import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { capital, count, sentence } from '../words'
 
 /** upgradeOf is the deed that brings modules to the version that is available. */
@@ -29,6 +30,7 @@ export function upgradeOf(modules: Module[]): Deed {
 
 /** byItself returns why an upgrade happens automatically, or "" when it must be requested. */
 export function byItself(m: Module): string {
+  if (m.pending) return m.consentHere ? 'waits for your consent' : 'waits for consent'
   if (m.maintenance) return 'waits for the maintenance window'
   if (m.offered && !m.suspended) return 'comes by itself, with its rollout'
   if (m.type === 'managed' && m.managed && m.channel && !m.suspended) return 'comes by itself, from channel ' + m.channel
@@ -84,6 +86,7 @@ export function Page() {
       <Header title="Upgrade" lead="Modules for which there is a newer version. What is configured stays as it is." />
       {checking ? (
         <InView label="What would change">
+          <Versions modules={modules} />
           <ReviewPanel
             deeds={[upgradeOf(modules)]}
             verb={`Upgrade ${count(modules.length, 'module')}`}
@@ -101,6 +104,27 @@ export function Page() {
       ) : (
         <Choosing chosen={chosen} choose={choose} go={() => void navigate({ pathname, search }, { state: { checking: true } })} />
       )}
+    </>
+  )
+}
+
+/** shownVersions is how many versions are offered to be looked at before an upgrade of many. */
+const shownVersions = 20
+
+/** Versions are what each chosen version may do, and what it changes in its Kyma, to be opened one by one. */
+function Versions({ modules }: { modules: Module[] }) {
+  const managed = modules.filter((m) => m.kyma)
+  return (
+    <>
+      {managed.slice(0, shownVersions).map((m, i) => (
+        <ReviewOf
+          key={keyOf(m)}
+          title={`${m.name} in ${m.kyma}: what ${m.version.available} may do and changes`}
+          path={'/modules' + at(...(m.kyma ?? '').split('/'), m.name)}
+          parameters={{ version: m.version.available ?? '' }}
+          eager={i < eagerly}
+        />
+      ))}
     </>
   )
 }

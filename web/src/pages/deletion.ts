@@ -6,11 +6,22 @@ export function previewedOf(blocking: Blocking[] | null | undefined): Previewed[
   return (blocking ?? []).map(({ ref, uid }) => ({ ...ref, uid }))
 }
 
-/** deletionOf returns the request. Objects are deleted with the module only if the user chose so and saw them. */
-export function deletionOf(kyma: string, module: string, cascade: boolean, seen: Previewed[]): Deed {
+/**
+ * deletionOf returns the request. Objects are deleted with the module only if the user chose so and saw them, and so are the modules that
+ * need it.
+ */
+export function deletionOf(kyma: string, module: string, cascade: boolean, seen: Previewed[], along: string[] = []): Deed {
+  const modules = along.length > 0 ? { with: along } : {}
   return cascade && seen.length > 0
-    ? { kind: 'delete', kyma, module, cascade: true, previewed: seen }
-    : { kind: 'delete', kyma, module, cascade: false }
+    ? { kind: 'delete', kyma, module, cascade: true, previewed: seen, ...modules }
+    : { kind: 'delete', kyma, module, cascade: false, ...modules }
+}
+
+/** verbOf is what the button says: everything that goes. */
+export function verbOf(name: string, objects: string, modules: string[]): string {
+  const all = [objects, ...modules, name].filter(Boolean)
+  const last = all.pop() ?? ''
+  return all.length === 0 ? `Delete ${last}` : `Delete ${all.join(', ')} and ${last}`
 }
 
 /** grouped puts objects of one kind together, in the order in which they came. */

@@ -1,4 +1,6 @@
 // The table of modules: managed, manageable and community ones in one, with the version that is desired, installed and available.
+import { Tooltip } from '@mantine/core'
+import { Link } from 'react-router'
 import type { Module } from '../api'
 import { moduleLink } from '../deeds/Progress'
 import { sentence, stateWord, phaseWord } from '../words'
@@ -10,6 +12,22 @@ export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it 
 
 /** offeredMeans says why a newer version does not come at once. */
 export const offeredMeans = 'A rollout decides when this Kyma gets that version. What is installed runs on until then.'
+
+/** pendingMeans says why a version that waits for consent does not come at once. */
+const pendingMeans = 'It waits until a person agrees to what it may do. What is installed runs on until then.'
+
+/** Waiting says that a version waits for consent, and leads to what it asks for. */
+function Waiting({ module: m }: { module: Module }) {
+  if (!m.pending) return null
+  const here = m.consentHere
+  return (
+    <Tooltip label={pendingMeans}>
+      <Link to={moduleLink(m.kyma, m.name) + '?tab=permissions'} className={'tag tag-link' + (here ? ' tag-warn' : '')}>
+        {m.pending.version} waits for {here ? 'your consent' : 'consent'}
+      </Link>
+    </Tooltip>
+  )
+}
 
 /** Badges are what is special about a module. */
 export function Badges({ module: m }: { module: Module }) {
@@ -29,7 +47,8 @@ export function Badges({ module: m }: { module: Module }) {
       {m.maintenance && (
         <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
       )}
-      {m.offered && <Tag means={offeredMeans}>{m.offered} waits for its rollout</Tag>}
+      <Waiting module={m} />
+      {m.offered && !m.pending && <Tag means={offeredMeans}>{m.offered} waits for its rollout</Tag>}
       {m.suspended && (
         <Tag tone="warn" means={suspendedMeans}>
           Suspended

@@ -1,0 +1,83 @@
+// What a chosen version needs and may do, before it is added.
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { Offer } from '../api'
+import { at, query, send, type Refusal } from '../live/http'
+import { useAsked } from '../live/useAsked'
+import { Notice } from '../parts/basics'
+import type { Needs } from '../review/answers'
+import { missing, NeedList } from '../review/Needs'
+import { eagerly, ReviewOf } from '../review/ReviewOf'
+import { sentence } from '../words'
+import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
+
+const askedFor = (pick: Pick, version: string) => ({ version, namespace: pick.offer.namespace ?? '' })
+
+/** PickNeeds lists what a version needs in the chosen Kyma, and adds what is missing there to what was chosen. */
+export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
+  const version = versionOf(w, pick)
+  const through = viaKyma(w, pick.offer)
+  const path = '/catalog' + at(pick.offer.name) + '/requirements'
+  const { data } = useAsked<Needs>(through && version ? query(path, { ...askedFor(pick, version), kyma: w.kyma }) : null)
+  const [error, setError] = useState<Refusal>()
+  const [busy, setBusy] = useState(false)
+  const needs = data?.needs ?? []
+  if (needs.length === 0) return null
+  const chosen = w.picks.map((p) => p.offer.name)
+  const lacks = missing(needs).filter(({ name }) => !chosen.includes(name))
+  const add = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      for (const { name, channel } of lacks) {
+        const offer = await send<Offer>('GET', query('/catalog' + at(name), { namespace: pick.offer.namespace ?? '' }))
+        act({ do: 'toggle', offer })
+        if (channel) act({ do: 'from', name, from: 'channel:' + channel })
+      }
+    } catch (refusal) {
+      setError(refusal as Refusal)
+    }
+    setBusy(false)
+  }
+  return (
+    <section className="stack tight" aria-label={`What ${pick.offer.name} needs`}>
+      <p className="flat small">
+        <strong>It needs</strong>
+      </p>
+      <NeedList needs={needs} chosen={chosen} reason={data?.reason} />
+      {lacks.length > 0 && (
+        <div>
+          <Button size="compact-md" variant="light" loading={busy} onClick={() => void add()}>
+            Add what is missing
+          </Button>
+        </div>
+      )}
+      {error && (
+        <Notice tone="bad">
+          <p>{sentence(error.message)}</p>
+        </Notice>
+      )}
+    </section>
+  )
+}
+
+/** PicksMay says what each chosen version may do. Those of sources are read when they are added. */
+export function PicksMay({ w }: { w: Wizard }) {
+  const picks = w.picks.filter((pick) => !pick.offer.source && versionOf(w, pick) !== '')
+  if (picks.length === 0) return null
+  return (
+    <section className="stack tight" aria-label="What these versions may do">
+      <h3 className="flat">{picks.length === 1 ? 'This version may …' : 'These versions may …'}</h3>
+      {picks.map((pick, i) => (
+        <ReviewOf
+          key={pick.offer.name}
+          title={`What ${pick.offer.name} ${versionOf(w, pick)} may do`}
+          path={'/catalog' + at(pick.offer.name)}
+          parameters={askedFor(pick, versionOf(w, pick))}
+          eager={i < eagerly}
+          open={picks.length === 1}
+        />
+      ))}
+    </section>
+  )
+}

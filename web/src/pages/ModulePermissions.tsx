@@ -1,0 +1,55 @@
+// What a version of an installed module may do: the one that waits or is newer, against the one that runs; or any other one.
+import { NativeSelect } from '@mantine/core'
+import type { ModuleDetail } from '../api'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Empty } from '../parts/basics'
+import { useListState } from '../parts/list'
+import type { Review } from '../review/answers'
+import { VersionMay } from '../review/VersionMay'
+
+/** versionsOf are the versions to choose from: those that are known, with the one that waits and the one that runs. */
+export function versionsOf(data: ModuleDetail): string[] {
+  const { installed, available } = data.module.version
+  const known = (data.versions ?? []).map((v) => v.version)
+  const all = [data.consent?.pending.version, available, ...known, installed].filter((v): v is string => Boolean(v))
+  return [...new Set(all)]
+}
+
+/** firstOf is the version that a user most likely asks about: the one that waits, else a newer one, else the one that runs. */
+export function firstOf(data: ModuleDetail): string {
+  const { installed = '', available = '', outdated } = data.module.version
+  return data.consent?.pending.version ?? (outdated ? available : installed || available)
+}
+
+export function PermissionsTab({ data, path }: { data: ModuleDetail; path: string }) {
+  const state = useListState()
+  const versions = versionsOf(data)
+  const asked = state.parameters.get('version') ?? ''
+  const version = versions.includes(asked) ? asked : firstOf(data)
+  const answer = useLive<Review>(version ? query(path + '/review', { version }) : null)
+  const installed = data.module.version.installed
+  if (!version) {
+    return (
+      <div className="card">
+        <Empty title="No version yet">What it may do is shown as soon as a version of it is known.</Empty>
+      </div>
+    )
+  }
+  return (
+    <section className="card pad stack" aria-label="This version may">
+      <div className="row between top">
+        <h2 className="flat">{version === installed ? 'The installed version may …' : 'This version may …'}</h2>
+        {versions.length > 1 && (
+          <NativeSelect
+            aria-label="Version"
+            value={version}
+            data={versions.map((v) => ({ value: v, label: v === installed ? `${v}, installed` : v }))}
+            onChange={(event) => state.set('version', event.currentTarget.value)}
+          />
+        )}
+      </div>
+      <VersionMay answer={answer} pending={data.consent?.pending} installed={installed} />
+    </section>
+  )
+}

@@ -1,0 +1,58 @@
+// Page 5: what a version on offer may do and needs, before it is added.
+import { NativeSelect } from '@mantine/core'
+import { useState } from 'react'
+import type { KymaLine, List, Offer } from '../api'
+import { at, query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { Action } from '../parts/basics'
+import { missing, NeedList } from '../review/Needs'
+import type { Needs } from '../review/answers'
+import { ReviewOf } from '../review/ReviewOf'
+
+export function OfferMay({ offer }: { offer: Offer }) {
+  const versions = (offer.versions ?? []).map((v) => v.version)
+  const [version, setVersion] = useState(versions[0] ?? '')
+  const path = '/catalog' + at(offer.name)
+  const parameters = { version, namespace: offer.namespace ?? '' }
+  return (
+    <section className="stack tight" aria-label="What a version may do">
+      <div className="row between">
+        <h2 className="flat">This version may …</h2>
+        {versions.length > 1 && (
+          <NativeSelect
+            aria-label="Version to look at"
+            value={version}
+            data={versions}
+            onChange={(event) => setVersion(event.currentTarget.value)}
+          />
+        )}
+      </div>
+      <ReviewOf key={version} title={`What ${version} asks for`} path={path} parameters={parameters} />
+      <OfferNeeds offer={offer} version={version} />
+    </section>
+  )
+}
+
+/** OfferNeeds lists what a version needs. Where there is only one Kyma, it says whether that is there; the wizard does for any. */
+function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
+  const kymas = useLive<List<KymaLine>>(query('/kymas', { limit: 2 }))
+  const only = kymas.data?.total === 1 ? kymas.data.items?.[0] : undefined
+  const kyma = only && offer.type !== 'community' ? `${only.namespace}/${only.name}` : ''
+  const asked = query('/catalog' + at(offer.name) + '/requirements', { version, namespace: offer.namespace ?? '', kyma })
+  const { data } = useLive<Needs>(kymas.loading ? null : asked)
+  const needs = data?.needs ?? []
+  if (needs.length === 0) return null
+  return (
+    <section className="card pad stack tight" aria-label="Requirements">
+      <h3 className="flat">What {version} needs</h3>
+      <NeedList needs={needs} plain={!kyma} reason={data?.reason} />
+      {kyma && missing(needs).length > 0 && (
+        <div>
+          <Action variant="light" to={`/add?module=${encodeURIComponent(offer.name)}&kyma=${encodeURIComponent(kyma)}`}>
+            Add it with what is missing
+          </Action>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+// What changes in a cluster when one version replaces another: objects and their fields, rendered old against new. The server hides values
+// of Secrets.
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { Change } from '../api'
+import { ChangeOf } from '../deeds/ReviewPanel'
+import { Notice, Tag } from '../parts/basics'
+import { count, refText, sentence } from '../words'
+import type { Changes, ObjectID } from './answers'
+import { objectsText } from './words'
+
+const few = 12
+
+const refOf = (id: ObjectID) => ({ apiVersion: id.group ?? '', kind: id.kind, namespace: id.namespace, name: id.name })
+
+/** changesOf are the objects that differ, as a dry run would tell them: what goes first, what is new last. */
+export function changesOf({ objects, template }: Changes): Change[] {
+  const of = (ids: ObjectID[] | undefined, change: Change['change']) => (ids ?? []).map((id): Change => ({ object: refOf(id), change }))
+  const changed = (objects.changed ?? []).map((one): Change => {
+    const more = one.moreFields ?? 0
+    const rest = more > 0 ? [{ path: `and ${count(more, 'more field')}` }] : []
+    return { object: refOf(one), change: 'Update', fields: [...(one.fields ?? []), ...rest] }
+  })
+  const settings: Change = { object: { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }, change: 'Update', fields: template }
+  const others = (template ?? []).length > 0 ? [settings] : []
+  return [...of(objects.removed, 'Delete'), ...changed, ...others, ...of(objects.added, 'Create')]
+}
+
+/** ObjectChangesView lists the objects that differ, each with its fields. */
+export function ObjectChangesView({ changes }: { changes: Changes }) {
+  const [all, setAll] = useState(false)
+  const list = changesOf(changes)
+  const shown = all ? list : list.slice(0, few)
+  const restarts = changes.objects.restarts ?? []
+  const refused = (changes.definitions ?? []).filter((one) => one.refused)
+  return (
+    <div className="stack tight">
+      <p className="flat">{objectsText(changes.objects)}</p>
+      {restarts.length > 0 && (
+        <p className="flat row">
+          {restarts.slice(0, few).map((id) => (
+            <Tag key={refText(id)} means="Its pods are replaced, because the description of them changes.">
+              {refText(id)}
+            </Tag>
+          ))}
+          {restarts.length > few && <span className="dim small">and {restarts.length - few} more</span>}
+        </p>
+      )}
+      {refused.map((one) => (
+        <Notice key={one.definition + one.rule} tone="bad" title={`${one.definition} would be refused`}>
+          <p>
+            {sentence(one.message)}
+            {one.onlyWithObjects && ' Only clusters with objects that it concerns refuse it.'}
+          </p>
+        </Notice>
+      ))}
+      {changes.from && !changes.wayBack.vouched && (
+        <p className="dim small flat">Its author does not vouch for a way back to {changes.from.version}.</p>
+      )}
+      {list.length > 0 && (
+        <div className="card changes">
+          {shown.map((change, i) => (
+            <ChangeOf key={i} change={change} open={list.length <= 2} />
+          ))}
+        </div>
+      )}
+      {shown.length < list.length && (
+        <div>
+          <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
+            Show {list.length - shown.length} more objects
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
