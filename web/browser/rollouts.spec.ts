@@ -1,5 +1,7 @@
-// Rollouts, the fleet and the history of a module, against a real API server: what the page decides stands in the ModuleRollout.
+// Rollouts, consent, promotions, the fleet and the history of a module, against a real API server: what the page decides stands in the
+// ModuleRollout or the Kyma.
 import { apply, kubectl } from './cluster'
+import { patience } from './hands'
 import { look } from './look'
 import { expect, settled, test } from './test'
 
@@ -25,7 +27,34 @@ const rollout = {
   },
 }
 
+const digest = 'sha256:' + '0'.repeat(64)
+
+/** asking is a Kyma that the lifecycle manager leaves alone: its status is what the test says. */
+const asking = {
+  apiVersion: group,
+  kind: 'Kyma',
+  metadata: { name: 'asking', namespace: 'kcp-system', labels: { 'operator.kyma-project.io/skip-reconciliation': 'true' } },
+  spec: { channel: 'regular', remote: false, modules: [{ name: 'greeter', upgradeStrategy: 'Manual' }] },
+}
+
+/** waiting is its status: version 1.1.0 waits. */
+const waiting = {
+  state: 'Ready',
+  lastOperation: { operation: 'told by a test', lastUpdateTime: new Date().toISOString() },
+  modules: [
+    {
+      name: 'greeter',
+      channel: 'regular',
+      version: '1.0.0',
+      state: 'Ready',
+      message: 'version 1.1.0 waits for consent',
+      pending: { version: '1.1.0', digest, from: ['Hub'], counts: { rightsAdded: 1 }, gravest: ['May read every Secret of the cluster.'] },
+    },
+  ],
+}
+
 test.afterAll(async () => {
+  await kubectl(['delete', 'kyma', 'asking', '-n', 'kcp-system', '--wait=false', '--ignore-not-found'])
   await kubectl(['delete', 'modulerollout,modulereleasemeta', 'parade', '-n', 'kcp-system', '--wait=false', '--ignore-not-found'])
 })
 
@@ -51,6 +80,42 @@ test('a rollout is paused and resumed from its page, by a user who is asked befo
   await page.goto('/rollouts')
   await settled(page)
   await look(page, 'rollouts')
+})
+
+test('a version that waits for consent is approved from its page, for exactly the content that was shown', async ({ page }) => {
+  await apply([asking])
+  const status = JSON.stringify({ status: waiting })
+  await kubectl(['patch', 'kyma', 'asking', '-n', 'kcp-system', '--subresource=status', '--type=merge', '-p', status])
+  await page.goto('/modules/kcp-system/asking/greeter?tab=permissions')
+  await expect(page.getByRole('heading', { name: '1.1.0 waits for your consent' })).toBeVisible()
+  await expect(page.getByText('1.1.0 also wants to read every Secret of the cluster.').first()).toBeVisible()
+  const panel = page.getByRole('region', { name: 'This version may' })
+  await expect(panel.getByText('Covers the objects that the module is installed with')).toBeVisible(patience) // the registry was read
+  await settled(page)
+  await look(page, 'module-permissions')
+  await page.getByRole('button', { name: 'Approve 1.1.0' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByText(`1.1.0@${digest}`)).toBeVisible()
+  await dialog.getByRole('button', { name: 'Approve 1.1.0' }).click()
+  await expect(dialog.getByText('Approve 1.1.0 in Kyma kcp-system/asking')).toBeVisible()
+  const approved = async () =>
+    (await kubectl(['get', 'kyma', 'asking', '-n', 'kcp-system', '-o', 'jsonpath={.spec.modules[0].approved}'])).text
+  await expect.poll(approved).toBe(`1.1.0@${digest}`)
+})
+
+test('a promotion says before what becomes of the Kymas', async ({ page }) => {
+  await page.goto('/releases')
+  await page.getByRole('button', { name: 'Change greeter' }).click()
+  await page.getByRole('combobox', { name: 'Channel' }).selectOption('regular')
+  await page.getByRole('combobox', { name: 'Version' }).selectOption('1.1.0')
+  await page.getByRole('button', { name: 'See what would change' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByText(/follow this channel|follows this channel/)).toBeVisible(patience)
+  await expect(dialog.getByRole('list', { name: 'Outcomes' })).toBeVisible()
+  await expect(dialog.getByText('What changes in the clusters')).toBeVisible()
+  await settled(page)
+  await look(page, 'promotion')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
 })
 
 test('the fleet leads to the Kymas that have a version', async ({ page }) => {
