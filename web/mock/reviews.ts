@@ -138,7 +138,7 @@ const needsOfNotes: Need[] = [
     kubernetes: '>=1.31',
     state: 'Unknown',
     text: 'Kubernetes >=1.31',
-    message: 'Kubernetes >=1.31, and the version of the cluster is not known yet: the runtime does not answer',
+    message: 'Kubernetes >=1.31, and the version of the cluster is not known yet',
   },
 ]
 
@@ -152,7 +152,7 @@ export function detail(kyma: string, name: string, of: Pending | undefined): Par
       is: manual ? 'Manual' : 'Automatic',
       act: { deed: { kind: 'strategy', kyma, module: name, strategy: manual ? 'Automatic' : 'Manual' }, allowed: true },
     },
-    needs: { version: '2.1.0', needs: name === 'notes' ? needsOfNotes : [] },
+    needs: { version: '2.1.0', needs: name === 'notes' ? needsOfNotes : [], reason: 'the runtime does not answer' },
     neededBy: name === 'api-gateway' ? ['notes', 'serverless'] : [],
   }
 }

@@ -16,7 +16,7 @@ var verdicts = module.Rules()
 
 // installation returns the state of a Kyma's module; the first rule that applies:
 //
-//  1. A module that is being removed is Deleting, with the reason that blocks it.
+//  1. A module that is being removed is Deleting, with the reason that blocks it, such as another module that still needs it.
 //  2. A module that the Kyma no longer manages is Unmanaged.
 //  3. If the lifecycle manager has not yet reconciled this generation of the Kyma, the change is in progress.
 //  4. A suspended module is not in progress: it stays as it is.
@@ -25,7 +25,7 @@ func (r *reader) installation(m *Module, e *entry) Installation {
 	gone := e.kyma.DeletionTimestamp != nil || e.asked == nil && !m.Mandatory
 	switch {
 	case gone || e.manifest != nil && e.manifest.DeletionTimestamp != nil:
-		return removal(e)
+		return r.removal(e)
 	case !e.managed():
 		return Installation{State: LetGo, Reason: v1beta2.ReasonUnmanaged, Message: unmanagedNote(e)}
 	}
@@ -50,6 +50,15 @@ func (r *reader) underway(m *Module, e *entry) Installation {
 	is := r.reported(m, e)
 	if is.State == Installing || is.State == Upgrading {
 		is.Progress = progress(e.manifest)
+	}
+	return is
+}
+
+// removal is removal of a module that others may still need.
+func (r *reader) removal(e *entry) Installation {
+	is := removal(e)
+	if e.status != nil && r.reason(e) == v1beta2.ReasonStillRequired {
+		is.Reason, is.BlockedBy, is.Warning = v1beta2.ReasonStillRequired, []string{e.status.Message}, true
 	}
 	return is
 }

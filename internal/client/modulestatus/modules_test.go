@@ -156,6 +156,12 @@ func TestManagedModules(t *testing.T) {
 			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateDeleting, v1beta2.ReasonDeletionBlocked, "Beacon a/b exists"))},
 			want{state: Deleting, phase: Removing, reason: v1beta2.ReasonDeletionBlocked, message: "Beacon a/b exists"},
 		},
+		"a deletion that waits for the modules that need it names them": {
+			remoteKyma(stands(v1beta2.StateWarning, "1.0.0", "the module is not removed: module notes needs it"),
+				func(k *v1beta2.Kyma) { k.Spec.Modules = nil }),
+			[]v1beta2.Manifest{manifest()},
+			want{state: Warning, phase: Removing, reason: v1beta2.ReasonStillRequired, message: "module notes needs it"},
+		},
 		"a deletion that fails is a warning with the reason of the Manifest": {
 			remoteKyma(func(k *v1beta2.Kyma) { k.Spec.Modules = nil }),
 			[]v1beta2.Manifest{manifest(deletedManifest, conditioned(v1beta2.StateError, v1beta2.ReasonRuntimeUnreachable, "no answer"))},

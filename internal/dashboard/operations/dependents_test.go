@@ -69,3 +69,23 @@ func TestDelete_WhatNothingNeedsIsNotHeld(t *testing.T) {
 		t.Errorf("the Kyma has %s", got)
 	}
 }
+
+func TestPromote_AVersionThatNoKymaCouldInstallMustBeTyped(t *testing.T) {
+	b := newBench(t)
+	b.needing(b.notes, "1.2.0", "absent")
+	admin := b.admin()
+	promote := Request{Kind: Promote, Release: b.namespace + "/" + b.notes, Channel: "fast", Version: "1.2.0"}
+	preview := b.previews(admin, promote)
+	if preview.Confirm != b.notes || len(preview.Warnings) != 1 || !strings.Contains(preview.Warnings[0], "it needs module absent") {
+		t.Errorf("%+v", preview)
+	}
+	b.refused(admin, promote, WhyConfirm, "would wait")
+	promote.Confirmation = b.notes
+	b.succeeds(admin, promote)
+
+	b.needing(b.notes, "1.1.0", b.beacon)
+	promote = Request{Kind: Promote, Release: b.namespace + "/" + b.notes, Channel: "slow", Version: "1.1.0"}
+	if preview := b.previews(admin, promote); preview.Confirm != "" || len(preview.Warnings) != 0 {
+		t.Errorf("what can be had is held against it: %+v", preview)
+	}
+}

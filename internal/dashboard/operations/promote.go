@@ -13,6 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // promote plans to let a channel of a release offer a version:
@@ -20,6 +21,7 @@ import (
 //  1. an invalid channel or version is refused
 //  2. a lower version than before requires the name of the module, typed: clusters that have the higher one keep it
 //  3. a version without a ModuleTemplate is refused: it cannot be installed
+//  4. a version that no Kyma of the channel could install, since what it needs is not offered there, requires the name, too
 func (p *planner) promote(ctx context.Context) (*plan, error) {
 	c, err := connect(p.as.Config)
 	if err != nil {
@@ -45,6 +47,13 @@ func (p *planner) promote(ctx context.Context) (*plan, error) {
 		made.why = fmt.Sprintf("channel %s of %s offers %s, and %s is lower: clusters that have %s keep it, and their Kymas are in state Warning",
 			move.Channel, release.Name, move.From, move.To, move.From)
 		made.warnings = append(made.warnings, "installed modules are not downgraded: only new installations get "+move.To)
+	}
+	if lacking, err := c.unsatisfiable(ctx, release, move); err != nil {
+		return nil, err
+	} else if len(lacking) > 0 {
+		made.confirm, made.why = release.Name, "the Kymas of the channel would wait for what the version needs"
+		made.warnings = append(made.warnings, fmt.Sprintf("no Kyma of channel %s could install %s %s: %s", move.Channel, release.Name, move.To,
+			strings.Join(lacking, "; ")))
 	}
 	ref := modulestatus.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "ModuleReleaseMeta", Namespace: namespace, Name: name}
 	made.steps = []step{{
@@ -81,6 +90,31 @@ func (p *planner) move(ctx context.Context, c *cluster, release *v1beta2.ModuleR
 		return move, refuse(WhyRefused, "there is no ModuleTemplate %s: no cluster could install version %s", template, move.To)
 	}
 	return move, err
+}
+
+// unsatisfiable returns why no Kyma of the channel could install the version, as far as the user may read the releases of the modules that it
+// needs.
+func (c *cluster) unsatisfiable(ctx context.Context, release *v1beta2.ModuleReleaseMeta, move packaging.Move) ([]string, error) {
+	template := &v1beta2.ModuleTemplate{}
+	key := client.ObjectKey{Namespace: release.Namespace, Name: packaging.TemplateName(release.Name, move.To)}
+	if err := c.Get(ctx, key, template); err != nil || !move.Changes() {
+		return nil, client.IgnoreNotFound(err)
+	}
+	list := modulestatus.Requires(template)
+	found := map[string]*v1beta2.ModuleReleaseMeta{}
+	for _, name := range requirements.Modules(list) {
+		needed := &v1beta2.ModuleReleaseMeta{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: release.Namespace, Name: name}, needed)
+		switch {
+		case err == nil:
+			found[name] = needed
+		case apierrors.IsForbidden(err):
+			return nil, nil // it is not known
+		case !apierrors.IsNotFound(err):
+			return nil, err
+		}
+	}
+	return packaging.Unsatisfiable(move.Channel, list, func(name string) *v1beta2.ModuleReleaseMeta { return found[name] }), nil
 }
 
 // moveChannel writes the move, and retries on a conflict as long as the channel still offers the version that was shown.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -67,7 +68,6 @@ func (s *Server) needsOf(ctx context.Context, u *User, now *snapshot, kyma *v1be
 		facts = stand.Facts()
 		if err := s.lookFor(ctx, u, kyma, list, &facts); err != nil {
 			is.Reason = problemOf(acted(err)).Message
-			facts.Problem = is.Reason
 		}
 	}
 	for _, one := range kymaedit.CheckRequired(list, facts) {
@@ -114,7 +114,7 @@ func (n *needs) offer(stand *kymaedit.KymaContext, name, version string) {
 // lookFor looks in the cluster of a Kyma for what a list needs of it: definitions and the version of Kubernetes.
 func (s *Server) lookFor(
 	ctx context.Context, u *User, kyma *v1beta2.Kyma, list []requirements.Requirement, facts *requirements.Facts,
-) error {
+) (unread error) {
 	var names []string
 	versioned := false
 	for _, one := range list {
@@ -137,15 +137,16 @@ func (s *Server) lookFor(
 			return definitionIn(ctx, from, name)
 		})
 		if err != nil {
-			facts.Problem = "it may not be read: " + problemOf(err).Message
+			unread = cmp.Or(unread, err)
 			continue
 		}
 		facts.Definitions[name] = found
 	}
 	if versioned {
 		facts.Kubernetes, err = s.kubernetesOf(ctx, u, kyma)
+		unread = cmp.Or(unread, err)
 	}
-	return err
+	return unread
 }
 
 // definitionIn returns what a cluster has of a definition.

@@ -44,7 +44,7 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
       <p className="flat small">
         <strong>It needs</strong>
       </p>
-      <NeedList needs={needs} chosen={chosen} />
+      <NeedList needs={needs} chosen={chosen} reason={data?.reason} />
       {lacks.length > 0 && (
         <div>
           <Button size="compact-md" variant="light" loading={busy} onClick={() => void add()}>

@@ -217,7 +217,6 @@ function Buttons({ data }: { data: ModuleDetail }) {
   const kyma = m.kyma ?? ''
   const going = m.state === 'Deleting'
   const upgradable = m.version.outdated && !going && !m.pending // what waits for consent has a button of its own
-  const busy = going ? 'It is being removed.' : undefined
   return (
     <>
       {upgradable && (
@@ -228,14 +227,11 @@ function Buttons({ data }: { data: ModuleDetail }) {
         />
       )}
       {m.type === 'managed' && kyma && !m.mandatory && (
-        <Action
-          variant="default"
-          allowed={access.edit && !going}
-          why={busy}
+        <ManageButton
+          module={m}
+          allowed={access.edit}
           onClick={() => setDeed({ kind: m.managed ? 'unmanage' : 'manage', kyma, module: m.name })}
-        >
-          {m.managed ? 'Stop managing' : 'Manage'}
-        </Action>
+        />
       )}
       <Action
         variant="default"
@@ -255,6 +251,15 @@ function Buttons({ data }: { data: ModuleDetail }) {
         verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
       />
     </>
+  )
+}
+
+function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
+  const going = m.state === 'Deleting'
+  return (
+    <Action variant="default" allowed={allowed && !going} why={going ? 'It is being removed.' : undefined} onClick={onClick}>
+      {m.managed ? 'Stop managing' : 'Manage'}
+    </Action>
   )
 }
 

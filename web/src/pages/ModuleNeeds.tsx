@@ -19,7 +19,7 @@ export function NeedsCard({ data }: { data: ModuleDetail }) {
       {needs.length > 0 && (
         <>
           <h2 className="flat">What {data.needs?.version ?? 'it'} needs</h2>
-          <NeedList needs={needs} />
+          <NeedList needs={needs} reason={data.needs?.reason} />
           {lacks.length > 0 && (
             <div>
               <Action

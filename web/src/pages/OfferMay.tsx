@@ -45,7 +45,7 @@ function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
   return (
     <section className="card pad stack tight" aria-label="Requirements">
       <h3 className="flat">What {version} needs</h3>
-      <NeedList needs={needs} plain={!kyma} />
+      <NeedList needs={needs} plain={!kyma} reason={data?.reason} />
       {kyma && missing(needs).length > 0 && (
         <div>
           <Action variant="light" to={`/add?module=${encodeURIComponent(offer.name)}&kyma=${encodeURIComponent(kyma)}`}>

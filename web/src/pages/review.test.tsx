@@ -125,8 +125,9 @@ describe('what a version needs', () => {
       'Module istio (>=1.20 <2), which the Kyma does not have. is missing',
       'Module api-gateway (>=3.5), which has version 3.4.1. is there in another version',
       'Definition gateways.gateway.networking.k8s.io served as v1 is there',
-      'Kubernetes >=1.31, and the version of the cluster is not known yet: the runtime does not answer. is not known',
+      'Kubernetes >=1.31, and the version of the cluster is not known yet. is not known',
     ])
+    expect(screen.getByText('Not all of it could be looked at: The runtime does not answer.')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Add what is missing' }))
     const dialog = await screen.findByRole('dialog', { name: 'Add what notes needs' })
     await within(dialog).findByText('name: istio', { exact: false })

@@ -29,16 +29,23 @@ interface Props {
   needs: Need[]
   /** chosen are modules that are added along: they count as there. */
   chosen?: string[]
+  /** reason is why the cluster was not looked at. */
+  reason?: string
   /** plain lists what is needed where it is not known what is there. */
   plain?: boolean
 }
 
 /** NeedList lists what is needed, and says of each whether it is there. */
-export function NeedList({ needs, chosen = [], plain }: Props) {
+export function NeedList({ needs, chosen = [], reason, plain }: Props) {
   return (
-    <ul className={plain ? 'flat-list' : 'needs'} aria-label="Requirements">
-      {needs.map((need) => (plain ? <li key={need.text}>{capital(need.text)}</li> : <One key={need.text} need={need} chosen={chosen} />))}
-    </ul>
+    <>
+      <ul className={plain ? 'flat-list' : 'needs'} aria-label="Requirements">
+        {needs.map((need) =>
+          plain ? <li key={need.text}>{capital(need.text)}</li> : <One key={need.text} need={need} chosen={chosen} />,
+        )}
+      </ul>
+      {reason && <p className="dim small flat">Not all of it could be looked at: {sentence(reason)}</p>}
+    </>
   )
 }
 
