@@ -72,12 +72,12 @@ func wentBackByItself(one *v1beta2.Revision) bool {
 	return one.Outcome == v1beta2.RevisionRolledBack && one.Reason == v1beta2.ReasonProgressDeadlineExceeded
 }
 
-// inFlight reports whether the way back from the target is written and the Manifest's history does not show it yet.
+// inFlight reports whether the way back from the target is written and the Manifest's history does not show it yet. It leads to another
+// version; a mark on other content of the same one was left behind by an earlier way back.
 func (u *upgrade) inFlight() bool {
 	newest := u.newest()
-	return newest != nil && u.is(newest) && !ended(newest) &&
-		u.manifest.Annotations[v1beta2.AnnotationRollback] == v1beta2.ReasonProgressDeadlineExceeded &&
-		revision.Of(&u.manifest.Spec) != revision.KeyOf(*newest)
+	return newest != nil && u.is(newest) && !ended(newest) && u.manifest.Spec.Version != newest.Version &&
+		u.manifest.Annotations[v1beta2.AnnotationRollback] == v1beta2.ReasonProgressDeadlineExceeded
 }
 
 // newest returns the last revision, nil when there is none.
@@ -114,20 +114,6 @@ func (u *upgrade) chosen() *v1beta2.Revision {
 		return nil
 	}
 	return &u.history[at]
-}
-
-// wayBack returns the revision to go back to.
-func (u *upgrade) wayBack() (v1beta2.Revision, bool) {
-	if chosen := u.chosen(); chosen != nil {
-		return *chosen, !u.is(chosen)
-	}
-	avoid := []string{revision.Reference(u.key.Version, u.key.Digest), u.entry.Avoid}
-	for i := range u.history {
-		if one := &u.history[i]; u.is(one) || wentBackByItself(one) && !u.retried(one) {
-			avoid = append(avoid, revision.Reference(one.Version, one.Digest))
-		}
-	}
-	return revision.WayBack(u.history, avoid...)
 }
 
 // detail says in parentheses what was wrong with the target, as far as it is still known.

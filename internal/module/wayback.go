@@ -238,7 +238,7 @@ func (u *upgrade) planned(spec *v1beta2.ManifestSpec) revision.Key {
 // wayFrom returns the way back from a target: the revision that a person chose, or else the last one that succeeded and is not avoided.
 // What it refers to must still be there, unchanged.
 func (r *resolver) wayFrom(v *Verdict, u *upgrade) way {
-	to, ok := u.wayBack()
+	to, ok := revision.WayBack(u.history, u.key, u.entry.Avoid, u.entry.BackTo)
 	if !ok {
 		return way{problem: "no earlier version of the module succeeded here"}
 	}

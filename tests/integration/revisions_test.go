@@ -69,7 +69,7 @@ var _ = Describe("The revisions of a Manifest", func() {
 		asks("1.2.0", layer("1.2.0", true))
 		Eventually(historyOf(manifest)).Should(HaveExactElements(
 			"1 1.0.0 >Succeeded", "2 1.1.0 Ready>Succeeded", "3 1.2.0 Ready>Failed ObjectRefused"))
-		way, ok := revision.WayBack(liveManifest(manifest).Status.Revisions)
+		way, ok := revision.WayBack(liveManifest(manifest).Status.Revisions, revision.Of(&liveManifest(manifest).Spec), "", 0)
 		Expect(ok).To(BeTrue())
 		Expect(way.Number).To(BeEquivalentTo(2))
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) {

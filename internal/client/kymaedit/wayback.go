@@ -33,7 +33,7 @@ func (e *NoWayBackError) Error() string {
 }
 
 // FindWayBack returns the way back of a module from what its Manifest asks for, or, once it went back, from what it avoids. With a number
-// it leads to that revision, otherwise to the last one that succeeded. The error is a *NoWayBackError.
+// it leads to that revision, otherwise to the last one that succeeded, as the lifecycle manager chooses it. The error is a *NoWayBackError.
 func (s *KymaContext) FindWayBack(name string, manifest *v1beta2.Manifest, number int64) (WayBack, error) {
 	none := func(format string, values ...any) (WayBack, error) {
 		return WayBack{}, &NoWayBackError{name, fmt.Sprintf(format, values...)}
@@ -43,18 +43,18 @@ func (s *KymaContext) FindWayBack(name string, manifest *v1beta2.Manifest, numbe
 	}
 	history, now := manifest.Status.Revisions, revision.Of(&manifest.Spec)
 	running := revision.Reference(now.Version, now.Digest)
-	way := WayBack{Avoid: running, Number: number}
-	if avoided := s.avoided(name); avoided != "" && avoided != running {
-		way.Avoid = avoided
+	way, leaves := WayBack{Avoid: running, Number: number}, now
+	if avoided, key := s.avoided(name); avoided != running && moduleversion.IsLower(now.Version, key.Version) {
+		way.Avoid, leaves = avoided, key
 	}
-	at := slices.IndexFunc(history, func(r v1beta2.Revision) bool { return r.Number == number })
-	switch back, found := revision.WayBack(history, way.Avoid); {
-	case number != 0 && at < 0:
+	kept := slices.ContainsFunc(history, func(r v1beta2.Revision) bool { return r.Number == number })
+	switch back, found := revision.WayBack(history, leaves, way.Avoid, number); {
+	case number != 0 && !kept:
 		return none("revision %d is not kept; it has %s", number, numbers(history))
-	case number != 0 && revision.ReferenceOf(history[at]) == way.Avoid:
-		return none("revision %d is the version %s that it leaves", number, history[at].Version)
+	case number != 0 && !found:
+		return none("revision %d is the version %s that it leaves", number, back.Version)
 	case number != 0:
-		way.To = history[at]
+		way.To = back
 	case way.Avoid != running:
 		way.To, way.Already = v1beta2.Revision{Version: now.Version, Digest: now.Digest}, true
 		return way, nil
@@ -71,15 +71,17 @@ func (s *KymaContext) FindWayBack(name string, manifest *v1beta2.Manifest, numbe
 	return way, nil
 }
 
-// avoided returns the version that a module avoids, because a person asked for that or by itself; empty when there is none.
-func (s *KymaContext) avoided(name string) string {
-	if entry := Entry(&s.Kyma.Spec, name); entry != nil && entry.Avoid != "" {
-		return entry.Avoid
-	}
+// avoided returns the reference that a module avoids, because a person asked for that or by itself, and what it names; both are empty when
+// there is none.
+func (s *KymaContext) avoided(name string) (reference string, key revision.Key) {
 	if status := s.StatusOf(name); status != nil {
-		return status.Avoid
+		reference = status.Avoid
 	}
-	return ""
+	if entry := Entry(&s.Kyma.Spec, name); entry != nil && entry.Avoid != "" {
+		reference = entry.Avoid
+	}
+	key.Version, key.Digest, _ = revision.ParseReference(reference)
+	return reference, key
 }
 
 // unvouched says why the author of a version does not vouch for a way back from it.

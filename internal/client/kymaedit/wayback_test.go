@@ -12,10 +12,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
-// manifestAsking returns a Manifest that asks for a version, and has revisions of these versions and outcomes, such as "1.0.0 Succeeded".
+// manifestAsking returns a Manifest that asks for a version, and has revisions of these versions and outcomes, such as "1.0.0 Succeeded";
+// "1.0.0#b" has another template.
 func manifestAsking(version string, history ...string) *v1beta2.Manifest {
 	spec := func(version string) v1beta2.ManifestSpec {
+		version, template, edited := strings.Cut(version, "#")
 		spec := v1beta2.ManifestSpec{Version: version}
+		if edited {
+			spec.Manager = &v1beta2.Manager{Name: template}
+		}
 		spec.Install.Source.Raw = []byte(`{"ref":"` + version + `"}`)
 		return spec
 	}
@@ -24,7 +29,7 @@ func manifestAsking(version string, history ...string) *v1beta2.Manifest {
 		of, outcome, _ := strings.Cut(one, " ")
 		planned := spec(of)
 		key := revision.Of(&planned)
-		revised := v1beta2.Revision{Number: int64(i + 5), Version: of, Digest: key.Digest, Template: key.Template,
+		revised := v1beta2.Revision{Number: int64(i + 5), Version: planned.Version, Digest: key.Digest, Template: key.Template,
 			Outcome: v1beta2.RevisionOutcome(outcome)}
 		if outcome == string(v1beta2.RevisionRolledBack) {
 			revised.Reason = v1beta2.ReasonProgressDeadlineExceeded
@@ -60,21 +65,25 @@ func TestFindWayBack(t *testing.T) {
 		unvouched string
 		why       string
 	}{
-		"to the last one that succeeded":              {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0"), templates: all, avoids: "1.2.0", to: "1.1.0"},
-		"from one that succeeded, too":                {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0 Succeeded"), templates: all, avoids: "1.2.0", to: "1.1.0"},
-		"to a revision that is named":                 {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 5, avoids: "1.2.0", to: "1.0.0", unvouched: `says that only ">=1.1.0" can take over from it`},
-		"without the author's word":                   {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.1.0", "1.2.0"), avoids: "1.2.0", to: "1.1.0", unvouched: "does not say whether 1.1.0 can take over"},
-		"without the template that has it":            {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.1.0"), avoids: "1.2.0", to: "1.1.0", unvouched: "there is no ModuleTemplate of version 1.2.0"},
-		"it went back by itself":                      {manifest: manifestAsking("1.1.0", "1.1.0 Succeeded", "1.2.0 RolledBack", "1.1.0"), held: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0", already: true},
-		"a person went back":                          {manifest: manifestAsking("1.1.0", "1.1.0 Succeeded", "1.2.0", "1.1.0"), avoid: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0", already: true},
-		"further back, once it went back":             {manifest: manifestAsking("1.1.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0 RolledBack", "1.1.0 Succeeded"), held: "1.2.0", templates: all, number: 5, avoids: "1.2.0", to: "1.0.0", unvouched: "does not include 1.0.0"},
-		"what is avoided is what runs: it is leaving": {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), avoid: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0"},
-		"nothing succeeded":                           {manifest: manifestAsking("1.2.0", "1.1.0 Failed", "1.2.0"), templates: all, why: "no earlier version of it succeeded here"},
-		"a revision that is not kept":                 {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 4, why: "revision 4 is not kept; it has 6 (1.2.0), 5 (1.1.0)"},
-		"the revision that runs":                      {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 6, why: "revision 6 is the version 1.2.0 that it leaves"},
-		"the template is gone":                        {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.2.0"), why: "there is no ModuleTemplate of version 1.1.0 any more"},
-		"nothing is installed":                        {why: "there is no history of it yet"},
-		"a manager of before wrote no history":        {manifest: manifestAsking("1.2.0"), why: "there is no history of it yet"},
+		"to the last one that succeeded":                   {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0"), templates: all, avoids: "1.2.0", to: "1.1.0"},
+		"from one that succeeded, too":                     {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0 Succeeded"), templates: all, avoids: "1.2.0", to: "1.1.0"},
+		"to a revision that is named":                      {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 5, avoids: "1.2.0", to: "1.0.0", unvouched: `says that only ">=1.1.0" can take over from it`},
+		"without the author's word":                        {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.1.0", "1.2.0"), avoids: "1.2.0", to: "1.1.0", unvouched: "does not say whether 1.1.0 can take over"},
+		"without the template that has it":                 {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.1.0"), avoids: "1.2.0", to: "1.1.0", unvouched: "there is no ModuleTemplate of version 1.2.0"},
+		"it went back by itself":                           {manifest: manifestAsking("1.1.0", "1.1.0 Succeeded", "1.2.0 RolledBack", "1.1.0"), held: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0", already: true},
+		"a person went back":                               {manifest: manifestAsking("1.1.0", "1.1.0 Succeeded", "1.2.0", "1.1.0"), avoid: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0", already: true},
+		"further back, once it went back":                  {manifest: manifestAsking("1.1.0", "1.0.0 Succeeded", "1.1.0 Succeeded", "1.2.0 RolledBack", "1.1.0 Succeeded"), held: "1.2.0", templates: all, number: 5, avoids: "1.2.0", to: "1.0.0", unvouched: "does not include 1.0.0"},
+		"what is avoided is what runs: it is leaving":      {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), avoid: "1.2.0", templates: all, avoids: "1.2.0", to: "1.1.0"},
+		"a corrected template of what went back by itself": {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 RolledBack", "1.0.0 Succeeded", "1.1.0#b Succeeded", "1.2.0"), templates: all, avoids: "1.2.0", to: "1.1.0"},
+		"not the same content with the template of before": {manifest: manifestAsking("1.2.0#b", "1.1.0 Succeeded", "1.2.0 Succeeded", "1.2.0#b"), templates: all, avoids: "1.2.0", to: "1.1.0"},
+		"nor where it is named":                            {manifest: manifestAsking("1.2.0#b", "1.1.0 Succeeded", "1.2.0 Succeeded", "1.2.0#b"), templates: all, number: 6, why: "revision 6 is the version 1.2.0 that it leaves"},
+		"a later version came since it went back":          {manifest: manifestAsking("1.2.0", "1.0.0 Succeeded", "1.1.0 RolledBack", "1.0.0 Succeeded", "1.2.0"), avoid: "1.1.0", templates: templates(">=1.0.0", "1.0.0", "1.2.0"), avoids: "1.2.0", to: "1.0.0"},
+		"nothing succeeded":                                {manifest: manifestAsking("1.2.0", "1.1.0 Failed", "1.2.0"), templates: all, why: "no earlier version of it succeeded here"},
+		"a revision that is not kept":                      {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 4, why: "revision 4 is not kept; it has 6 (1.2.0), 5 (1.1.0)"},
+		"the revision that runs":                           {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: all, number: 6, why: "revision 6 is the version 1.2.0 that it leaves"},
+		"the template is gone":                             {manifest: manifestAsking("1.2.0", "1.1.0 Succeeded", "1.2.0"), templates: templates("", "1.2.0"), why: "there is no ModuleTemplate of version 1.1.0 any more"},
+		"nothing is installed":                             {why: "there is no history of it yet"},
+		"a manager of before wrote no history":             {manifest: manifestAsking("1.2.0"), why: "there is no history of it yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := KymaContext{Kyma: &v1beta2.Kyma{}, Templates: c.templates}

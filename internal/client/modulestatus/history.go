@@ -73,8 +73,8 @@ func (r *reader) entryOf(m *Module) v1beta2.Module {
 	return v1beta2.Module{}
 }
 
-// entriesOf returns the revisions of a Manifest, the newest first. A rollback leaves the newest, and goes neither to what a person went
-// back from nor to what is held.
+// entriesOf returns the revisions of a Manifest, the newest first. A rollback leaves the newest, and goes where the lifecycle manager would
+// go: neither to what a person went back from nor to what is held.
 func entriesOf(known []v1beta2.Revision, asked v1beta2.Module) []HistoryEntry {
 	entries := []HistoryEntry{}
 	if len(known) == 0 {
@@ -82,7 +82,7 @@ func entriesOf(known []v1beta2.Revision, asked v1beta2.Module) []HistoryEntry {
 	}
 	newest := known[len(known)-1]
 	held, holds := revision.Holding(known, asked.Retry)
-	way, back := revision.WayBack(known, revision.ReferenceOf(newest), revision.Held(known, asked.Retry), asked.Avoid)
+	way, back := revision.WayBack(known, revision.KeyOf(newest), asked.Avoid, 0)
 	running := runningOf(known)
 	for _, r := range slices.Backward(known) {
 		entries = append(entries, HistoryEntry{

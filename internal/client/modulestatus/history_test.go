@@ -15,6 +15,10 @@ func TestHistories_MarkWhatRunsAndWhereARollbackGoes(t *testing.T) {
 	rev := func(number int64, version string, outcome v1beta2.RevisionOutcome, reason string) v1beta2.Revision {
 		return v1beta2.Revision{Number: number, Version: version, Digest: "sha256:" + strings.Repeat("a", 64), Outcome: outcome, Reason: reason}
 	}
+	edited := func(r v1beta2.Revision) v1beta2.Revision {
+		r.Template = "edited"
+		return r
+	}
 	avoids := func(version string) v1beta2.Module {
 		return v1beta2.Module{Avoid: version + "@sha256:" + strings.Repeat("a", 64)}
 	}
@@ -46,6 +50,11 @@ func TestHistories_MarkWhatRunsAndWhereARollbackGoes(t *testing.T) {
 		"a rollback does not go to what a person went back from": {
 			known: []v1beta2.Revision{rev(1, "1.0.0", "Succeeded", ""), rev(2, "1.1.0", "Succeeded", ""), rev(3, "1.2.0", "", "")},
 			asked: avoids("1.1.0"), want: "3 (under way) requested, 2 Succeeded , 1 Succeeded rollback goes here",
+		},
+		"a corrected template of what went back by itself succeeded, and is the way back": {
+			known: []v1beta2.Revision{rev(1, "1.0.0", "Succeeded", ""), edited(rev(2, "1.1.0", "RolledBack", byItself)),
+				rev(3, "1.1.0", "Succeeded", ""), rev(4, "1.2.0", "", "")},
+			want: "4 (under way) requested, 3 Succeeded rollback goes here, 2 RolledBack held, 1 Succeeded ",
 		},
 	} {
 		manifest := v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{

@@ -38,14 +38,20 @@ var (
 // step changes the spec, or makes a pass of the controller; what the pass writes is lost at times.
 func (m *model) step() string {
 	m.now = m.now.Add(time.Duration(m.IntN(5000)) * time.Millisecond)
-	switch m.IntN(4) {
+	switch m.IntN(5) {
+	case 4: // a template is edited, or content published again: whatever annotation there is stays
+		m.spec.Template = fmt.Sprintf("%016d", m.IntN(2))
+		if m.IntN(3) == 0 {
+			m.spec.Digest = key([]string{"", "/b"}[m.IntN(2)]).Digest
+		}
+		return fmt.Sprint("edit of ", m.spec.Version)
 	case 0:
 		m.spec = key(versions[m.IntN(len(versions))] + []string{"", "/b"}[m.IntN(2)])
 		m.spec.Template = fmt.Sprintf("%016d", m.IntN(2))
 		m.reason = reasons[m.IntN(len(reasons))]
 		return fmt.Sprint("spec ", m.spec.Version, " ", m.reason)
 	case 1: // an automatic rollback, as the Kyma's controller asks for it
-		if way, ok := revision.WayBack(m.stored, revision.Reference(m.spec.Version, m.spec.Digest)); ok {
+		if way, ok := revision.WayBack(m.stored, m.spec, "", 0); ok {
 			m.spec, m.reason = revision.KeyOf(way), byItself
 		}
 		return fmt.Sprint("back to ", m.spec.Version)
@@ -101,6 +107,7 @@ func (m *model) check(t *testing.T, before []v1beta2.Revision) {
 	if len(m.stored) == 0 {
 		return
 	}
+	m.checkSameVersion(t, before)
 	last := m.stored[len(m.stored)-1]
 	repeated := revision.Begin(m.stored, revision.KeyOf(last), v1beta2.StateError, byItself, m.now.Add(time.Hour))
 	if last.Outcome != "" {
@@ -170,19 +177,48 @@ func (m *model) checkOutcomes(t *testing.T) {
 	}
 }
 
-// checkWays holds that the way back succeeded and is neither avoided nor gone back from, that it stays while nothing else succeeded, and
-// that what is held went back by itself.
+// checkSameVersion holds that other content or another template of a version takes nothing back, whatever annotation was left on the
+// Manifest: what is held stays so, until it is tried again.
+func (m *model) checkSameVersion(t *testing.T, before []v1beta2.Revision) {
+	t.Helper()
+	for i := 1; i < len(m.stored); i++ {
+		first, second := m.stored[i-1], m.stored[i]
+		if first.Outcome == v1beta2.RevisionRolledBack && first.Number+1 == second.Number && first.Version == second.Version {
+			t.Errorf("revision %d is taken back by one of the same version", first.Number)
+		}
+	}
+	if len(before) == 0 || before[len(before)-1].Version != m.stored[len(m.stored)-1].Version {
+		return
+	}
+	if held, ok := revision.Holding(before, 0); ok && revision.KeyOf(held) != revision.KeyOf(m.stored[len(m.stored)-1]) {
+		if now, still := revision.Holding(m.stored, 0); !still || now.Number != held.Number {
+			t.Errorf("revision %d was held, and now %d is: %v", held.Number, now.Number, still)
+		}
+	}
+}
+
+// checkWays holds that the way back is the newest of those that succeeded and are neither left, avoided nor gone back from, that it stays
+// while nothing else succeeded, and that what is held went back by itself.
 func (m *model) checkWays(t *testing.T) {
 	t.Helper()
 	avoid := refer(versions[m.IntN(len(versions))])
-	way, ok := revision.WayBack(m.stored, avoid)
-	if ok && (way.Outcome != v1beta2.RevisionSucceeded || revision.ReferenceOf(way) == avoid) {
-		t.Errorf("the way back is %+v", way)
+	leaves := revision.Key{}
+	if m.IntN(2) == 0 {
+		leaves = m.spec
 	}
-	for _, r := range m.stored {
-		if ok && r.Number > way.Number && r.Outcome == v1beta2.RevisionRolledBack && revision.ReferenceOf(r) == revision.ReferenceOf(way) {
-			t.Errorf("the way back %d was gone back from as revision %d", way.Number, r.Number)
+	way, ok := revision.WayBack(m.stored, leaves, avoid, 0)
+	want := int64(0)
+	for i, r := range m.stored {
+		leftLater := slices.ContainsFunc(m.stored[i:], func(later v1beta2.Revision) bool {
+			return later.Outcome == v1beta2.RevisionRolledBack && revision.KeyOf(later) == revision.KeyOf(r)
+		})
+		same := r.Version == leaves.Version && r.Digest == leaves.Digest
+		if r.Outcome == v1beta2.RevisionSucceeded && !leftLater && !same && revision.ReferenceOf(r) != avoid {
+			want = r.Number
 		}
+	}
+	if ok != (want > 0) || ok && way.Number != want {
+		t.Errorf("from %+v and without %s the way back is revision %d, want %d", leaves, avoid, way.Number, want)
 	}
 	newest := v1beta2.Revision{}
 	for _, r := range m.ended {
@@ -219,7 +255,7 @@ func TestModel_FailingVersionsForDays(t *testing.T) {
 				tries[offered]++
 				known = revision.End(known, v1beta2.RevisionFailed, "ObjectFailed")
 			}
-			way, ok := revision.WayBack(known, revision.Reference(offered.Version, offered.Digest))
+			way, ok := revision.WayBack(known, offered, "", 0)
 			if !ok || way.Version != good.Version {
 				t.Fatalf("seed %d: no way back in %s", seed, written(known))
 			}

@@ -15,10 +15,14 @@ const recent = 3
 
 // Begin returns the history with a revision for the key, unless the newest is for it already. The one before gets its outcome:
 //
-//  1. The key is an earlier version, or one that the history shows and a rollback was asked for: RolledBack, whatever it had been. The
-//     reason says who asked: the value of AnnotationRollback, which may be empty.
+//  1. The key has an earlier version: RolledBack, whatever it had been. So it is where the two versions cannot be compared, the history
+//     shows the key, and a rollback was asked for. The reason says who asked: the value of AnnotationRollback, which may be empty.
 //  2. It has an outcome: that stays.
 //  3. Otherwise Superseded.
+//
+// Other content or another template of the same version takes nothing back: the annotation stays on a Manifest as long as the version does
+// that it brought, so that it says nothing about what is published or edited under that version since, not even when that is what the
+// history shows already.
 //
 // The history that was passed is not changed.
 func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, reason string, now time.Time) []v1beta2.Revision {
@@ -44,11 +48,14 @@ func Begin(history []v1beta2.Revision, key Key, before v1beta2.State, reason str
 	return keep(append(next, begun))
 }
 
-// goesBack reports whether a key takes the newest revision back. Content that was published again under the same version is neither earlier
-// nor later; only what the history shows tells which of the two came first.
+// goesBack reports whether a key takes the newest revision back. Of two versions that cannot be compared only the history tells which came
+// first.
 func goesBack(history []v1beta2.Revision, key Key, reason string) bool {
 	last := history[len(history)-1]
-	if moduleversion.IsLower(key.Version, last.Version) {
+	switch {
+	case last.Version == key.Version:
+		return false
+	case moduleversion.IsLower(key.Version, last.Version):
 		return true
 	}
 	return reason != "" && !moduleversion.IsLower(last.Version, key.Version) &&

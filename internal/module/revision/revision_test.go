@@ -20,13 +20,17 @@ const (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// key returns the key of a version; "1.2.0/b" has other content than "1.2.0", which has content "a".
+// key returns the key of a version; "1.2.0/b" has other content than "1.2.0", which has content "a", and "1.2.0#B" another template.
 func key(text string) revision.Key {
+	text, template, edited := strings.Cut(text, "#")
+	if !edited {
+		template = "0"
+	}
 	version, content, named := strings.Cut(text, "/")
 	if !named {
 		content = "a"
 	}
-	return revision.Key{Version: version, Digest: "sha256:" + strings.Repeat(content, 64), Template: strings.Repeat("0", 16)}
+	return revision.Key{Version: version, Digest: "sha256:" + strings.Repeat(content, 64), Template: strings.Repeat(template, 16)}
 }
 
 func refer(text string) string { return revision.Reference(key(text).Version, key(text).Digest) }
@@ -77,16 +81,21 @@ func TestBegin(t *testing.T) {
 		{"what the operator did not write, a person did", "1 1.1.0", "1.0.0", "rm -rf", "1 1.1.0 RolledBack Requested, 2 1.0.0"},
 		{"content published again follows", "1 1.0.0 Succeeded", "1.0.0/b", "", "1 1.0.0 Succeeded, 2 1.0.0/b"},
 		{
-			"content published again is taken back by the content before it", "1 1.0.0 Succeeded, 2 1.0.0/b Failed ObjectFailed", "1.0.0", byItself,
-			"1 1.0.0 Succeeded, 2 1.0.0/b " + back + ", 3 1.0.0",
+			"the content before it is published once more, whatever annotation is there: a way back leads to another version",
+			"1 1.0.0 Succeeded, 2 1.0.0/b", "1.0.0", byItself, "1 1.0.0 Succeeded, 2 1.0.0/b Superseded, 3 1.0.0",
 		},
 		{
-			"without a request it is published once more", "1 1.0.0 Succeeded, 2 1.0.0/b", "1.0.0", "",
-			"1 1.0.0 Succeeded, 2 1.0.0/b Superseded, 3 1.0.0",
+			"what succeeded stays a way back then, and what failed is not held",
+			"1 1.0.0 Succeeded, 2 1.0.0/b Failed A", "1.0.0", byItself, "1 1.0.0 Succeeded, 2 1.0.0/b Failed A, 3 1.0.0",
 		},
 		{
-			"an annotation that was left behind takes nothing back", "1 1.0.0 Succeeded, 2 1.0.0/b", "1.0.0/c", byItself,
-			"1 1.0.0 Succeeded, 2 1.0.0/b Superseded, 3 1.0.0/c",
+			"a template that is edited there and back, after a way back, is none: what was gone back from stays held",
+			"1 1.1.0 " + back + ", 2 1.0.0 Succeeded, 3 1.0.0/b Succeeded", "1.0.0", byItself,
+			"1 1.1.0 " + back + ", 2 1.0.0 Succeeded, 3 1.0.0/b Succeeded, 4 1.0.0",
+		},
+		{
+			"of versions that cannot be compared the history tells which came first", "1 one Succeeded, 2 two", "one", byItself,
+			"1 one Succeeded, 2 two " + back + ", 3 one",
 		},
 		{
 			"nor does it when a later version follows", "1 1.1.0 " + back + ", 2 1.0.0 Succeeded", "1.1.0", byItself,
@@ -168,28 +177,55 @@ func TestEnd(t *testing.T) {
 
 func TestWayBack(t *testing.T) {
 	for _, test := range []struct {
-		sentence, have string
-		avoid          []string
-		want           int64
+		sentence, have, leaves, avoid string
+		chosen, want                  int64
 	}{
-		{"nothing happened yet", "", nil, 0},
-		{"nothing succeeded", "1 1.0.0 Failed A, 2 1.1.0", nil, 0},
-		{"the newest that succeeded", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", nil, 2},
-		{"what is installed may be it", "1 1.1.0 RolledBack Requested, 2 1.0.0 Succeeded", []string{refer("1.1.0")}, 2},
-		{"not what is avoided", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", []string{"", refer("1.1.0")}, 1},
-		{"other content of the version that is avoided", "1 1.1.0 Succeeded, 2 1.1.0/b Succeeded", []string{refer("1.1.0/b")}, 1},
-		{"not what was gone back from since", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.1.0 RolledBack Requested, 4 1.0.0", nil, 1},
-		{"not even when it is the only one", "2 1.1.0 Succeeded, 3 1.1.0 RolledBack Requested, 4 1.0.0", nil, 0},
-		{"it may have been gone back from before", "1 1.1.0 RolledBack Requested, 2 1.0.0 Succeeded, 3 1.1.0 Succeeded, 4 1.2.0", nil, 3},
+		{"nothing happened yet", "", "", "", 0, 0},
+		{"nothing succeeded", "1 1.0.0 Failed A, 2 1.1.0", "", "", 0, 0},
+		{"the newest that succeeded", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", "", "", 0, 2},
+		{"what is installed may be it", "1 1.1.0 RolledBack Requested, 2 1.0.0 Succeeded", "1.1.0", "", 0, 2},
+		{"not what is left", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", "1.1.0", "", 0, 1},
+		{"nor that with an earlier template", "1 1.0.0 Succeeded, 2 1.1.0#A Succeeded, 3 1.1.0#B", "1.1.0#B", "", 0, 1},
+		{"not what a person avoids", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", "1.2.0", "1.1.0", 0, 1},
+		{"whatever its template", "1 1.0.0 Succeeded, 2 1.1.0#A Succeeded, 3 1.1.0#B Succeeded, 4 1.2.0", "1.2.0", "1.1.0", 0, 1},
+		{"other content of the version that is avoided", "1 1.1.0 Succeeded, 2 1.1.0/b Succeeded", "", "1.1.0/b", 0, 1},
+		{"not what was gone back from since", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.1.0 RolledBack Requested, 4 1.0.0", "", "", 0, 1},
+		{"not even when it is the only one", "2 1.1.0 Succeeded, 3 1.1.0 RolledBack Requested, 4 1.0.0", "", "", 0, 0},
+		{"it may have been gone back from before", "1 1.1.0 RolledBack Requested, 2 1.0.0 Succeeded, 3 1.1.0 Succeeded, 4 1.2.0", "", "", 0, 3},
+		{"so it may by itself, and succeed when a person retries", "1 1.1.0 " + back + ", 2 1.0.0 Succeeded, 3 1.1.0 Succeeded, 4 1.2.0", "1.2.0", "", 0, 3},
+		{
+			"a corrected template of what went back by itself succeeded later", "1 1.0.0 Succeeded, 2 1.1.0#A " + back +
+				", 3 1.0.0 Succeeded, 4 1.1.0#B Succeeded, 5 1.2.0", "1.2.0", "", 0, 4,
+		},
 		{
 			"a failure on the way back leads no further back", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0 RolledBack A, 4 1.1.0 Failed A",
-			[]string{refer("1.2.0")}, 2,
+			"1.2.0", "", 0, 2,
 		},
+		{"a person chooses another one", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", "1.2.0", "1.2.0", 1, 1},
+		{"even one that failed", "1 1.0.0 Succeeded, 2 1.1.0 Failed A, 3 1.2.0", "1.2.0", "1.2.0", 2, 2},
+		{"not what is left with another template", "1 1.1.0#A Succeeded, 2 1.1.0#B", "1.1.0#B", "1.1.0", 1, 0},
+		{"nor what is avoided while another version is left", "1 1.0.0 Succeeded, 2 1.1.0, 3 1.2.0", "1.2.0", "1.1.0", 2, 0},
+		{"a choice without a version to avoid says nothing", "1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.2.0", "1.2.0", "", 1, 2},
+		{"a choice that is not kept any more leaves the newest that succeeded", "2 1.1.0 Succeeded, 3 1.2.0", "1.2.0", "1.2.0", 1, 2},
 	} {
-		got, ok := revision.WayBack(history(test.have), test.avoid...)
-		if got.Number != test.want || ok != (test.want > 0) {
+		var leaves revision.Key
+		if test.leaves != "" {
+			leaves = key(test.leaves)
+		}
+		if test.avoid != "" {
+			test.avoid = refer(test.avoid)
+		}
+		got, ok := revision.WayBack(history(test.have), leaves, test.avoid, test.chosen)
+		if ok != (test.want > 0) || ok && got.Number != test.want {
 			t.Errorf("%s: revision %d, %v, want %d", test.sentence, got.Number, ok, test.want)
 		}
+	}
+}
+
+func TestWayBack_AContentThatIsNotKnownIsEveryOneOfTheVersion(t *testing.T) {
+	known := history("1 1.0.0 Succeeded, 2 1.1.0 Succeeded, 3 1.1.0/b Succeeded")
+	if got, ok := revision.WayBack(known, revision.Key{Version: "1.1.0"}, "", 0); !ok || got.Number != 1 {
+		t.Errorf("revision %d, %v", got.Number, ok)
 	}
 }
 

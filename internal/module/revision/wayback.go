@@ -22,22 +22,37 @@ func ParseReference(reference string) (version, digest string, ok bool) {
 	return version, digest, true
 }
 
-// WayBack returns the newest revision that succeeded, is none of those to avoid, and was not gone back from later; ok is false when there
-// is none. That may be the newest revision itself: then what is installed is the way back already.
+// WayBack returns the revision that a module goes back to from what it leaves: the one with a chosen number, or else the newest that
+// succeeded and was not gone back from later. ok is false when there is none. Where nothing is left, that may be the newest revision: then
+// what is installed is the way back already.
+//
+//   - Neither version and content of what it leaves nor those of avoid, the reference that a person goes back from, are a way back,
+//     whatever their template: they have only the one template that they have now. The digest of what it leaves may be unknown.
+//   - What was gone back from later bars its whole key. The same version with a corrected template is another try, and can succeed.
+//   - A choice counts together with avoid, and as long as it is kept.
 //
 // A later revision with the same content that only failed does not count against it. If it did, a module that went back and reports a
 // failure there would go back further, and up again when the failure passes.
-func WayBack(history []v1beta2.Revision, avoid ...string) (way v1beta2.Revision, ok bool) {
-	left := slices.Clone(avoid)
+func WayBack(history []v1beta2.Revision, leaves Key, avoid string, chosen int64) (way v1beta2.Revision, ok bool) {
+	barred := func(r v1beta2.Revision) bool { return leaves.covers(r) || ReferenceOf(r) == avoid }
+	if at := slices.IndexFunc(history, func(r v1beta2.Revision) bool { return r.Number == chosen }); at >= 0 && chosen != 0 && avoid != "" {
+		return history[at], !barred(history[at])
+	}
+	left := map[Key]bool{}
 	for _, r := range slices.Backward(history) {
 		switch {
 		case r.Outcome == v1beta2.RevisionRolledBack:
-			left = append(left, ReferenceOf(r))
-		case succeeded(r) && !slices.Contains(left, ReferenceOf(r)):
+			left[KeyOf(r)] = true
+		case succeeded(r) && !left[KeyOf(r)] && !barred(r):
 			return r, true
 		}
 	}
 	return v1beta2.Revision{}, false
+}
+
+// covers reports whether a revision has the version and the content of a key, whose digest may be unknown.
+func (k Key) covers(r v1beta2.Revision) bool {
+	return r.Version == k.Version && (k.Digest == "" || r.Digest == k.Digest)
 }
 
 // Held returns the reference of the version that went back by itself last and is not released by a retry of a revision's number, empty
