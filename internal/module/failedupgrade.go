@@ -18,11 +18,13 @@ const DefaultProgressDeadline = 30 * time.Minute
 //
 //   - the Manifest has asked for the target for progressDeadline, and has not been ready with it since; time before an obstacle went away
 //     that was not the module itself does not count;
+//   - the target is no way back itself: one that fails stays, and leads no further back;
 //   - that is because of what it installs;
 //   - the module was ready before;
 //   - there is an earlier version that succeeded, and the author of the target vouches that it can take over.
 func (r *resolver) failed(v *Verdict, u *upgrade) bool {
-	if !u.automatic() {
+	begun := u.begun()
+	if !u.automatic() || begun != nil && u.cameBack() {
 		return false
 	}
 	to := r.wayFrom(v, u)
@@ -30,15 +32,16 @@ func (r *resolver) failed(v *Verdict, u *upgrade) bool {
 		return false // the answer wakes the Kyma
 	}
 	problem := cmp.Or(to.problem, u.unvouched(to), u.brokenBefore(to))
-	begun := u.begun()
 	switch {
 	case begun == nil:
 		v.Note = noWayBack(problem)
+	case r.Now.Time.Before(u.due(begun)) && u.stands:
+		v.Deadline = u.due(begun)
 	case r.Now.Time.Before(u.due(begun)):
 		v.Note, v.Deadline = noWayBack(problem), u.due(begun)
 	case !u.broken(r.Snapshot):
 	case problem != "":
-		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
+		v.warn(u, problem)
 	default:
 		r.installBack(v, u, v1beta2.ReasonProgressDeadlineExceeded, to)
 		return true
@@ -73,6 +76,12 @@ func (u *upgrade) begun() *v1beta2.Revision {
 	return newest
 }
 
+// cameBack reports whether the newest revision began as a way back: it took the place of the one before it.
+func (u *upgrade) cameBack() bool {
+	before := len(u.history) - 2
+	return before >= 0 && u.history[before].Outcome == v1beta2.RevisionRolledBack && u.history[before].Number+1 == u.newest().Number
+}
+
 // due returns when an upgrade must be ready.
 func (u *upgrade) due(begun *v1beta2.Revision) time.Time {
 	deadline := deadlineOf(&u.entry)
@@ -98,7 +107,10 @@ func (u *upgrade) broken(w Snapshot) bool {
 	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.HasSuffix(message, v1beta2.MessageNotSeenYet) {
 		return false
 	}
-	readiness := cmp.Or(w.Kyma.Spec.Readiness, u.target.Template.Spec.Readiness)
+	readiness := w.Kyma.Spec.Readiness
+	if u.target.Template != nil {
+		readiness = cmp.Or(readiness, u.target.Template.Spec.Readiness)
+	}
 	return readiness != v1beta2.ReadinessModuleCR || u.manifest.Status.ResourceState != v1beta2.StateReady
 }
 
