@@ -323,8 +323,6 @@ const (
 	ReasonWaveApproval = "WaveApproval"
 	// ReasonPaused: spec.paused stops admissions.
 	ReasonPaused = "Paused"
-	// ReasonFromMissing: the version before cannot be installed any more, so that first installations wait.
-	ReasonFromMissing = "FromMissing"
 	// ReasonTooManyFailed: more Kymas failed than the wave allows.
 	ReasonTooManyFailed = "TooManyFailed"
 	// ReasonNoneFailed: no wave has more failures than it allows.

@@ -143,17 +143,19 @@ func (v *Verdict) waits(held admission, missing string) {
 	v.Silent = held.Soon && v.Manifest != nil
 }
 
-// slots implements rule 16a, and gives the modules that install the version before the reason for it.
+// slots implements rule 16a, and gives the modules that install the version before the reason for it. No place is needed to go back, nor to
+// stay with what takes the place of a version that is avoided.
 func (r *resolver) slots(verdicts []Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Kind != Run {
 			continue
 		}
+		goesBack := v.Back != "" && v.Manifest != nil && v.Manifest.Spec.Version != v.Version
 		switch held := r.held(v); {
-		case held.closed():
+		case held.closed() && !goesBack:
 			v.waits(held, "")
-		case held.full():
+		case held.full() && v.Back == "":
 			r.standBack(v)
 			r.wait(v, "")
 		}

@@ -137,8 +137,11 @@ func versionOf(reference string) string {
 // unvouched says why the author of the target does not vouch for a way back, empty when the author does.
 func (u *upgrade) unvouched(to way) string {
 	template := u.target.Template
-	if to.revision.Version == "" {
+	switch {
+	case to.revision.Version == "":
 		return ""
+	case template == nil:
+		return "the ModuleTemplate of version " + u.key.Version + ", which alone can vouch for a way back, does not exist any more"
 	}
 	covered, err := moduleversion.Satisfies(to.revision.Version, template.Spec.RollbackTo)
 	switch {

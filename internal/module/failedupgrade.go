@@ -21,11 +21,13 @@ const DefaultProgressDeadline = 30 * time.Minute
 //
 //   - the Manifest was observed for progressDeadline since it asks for the target, and was not ready with it; neither does time count before
 //     an obstacle went away that was not the module itself, nor time in which the operator was down, see revision.Observed;
+//   - the target is no way back itself: one that fails stays, and leads no further back;
 //   - that is because of what it installs, as a pass over the Manifest found since the operator began to observe it;
 //   - the module was ready before;
 //   - there is an earlier version that succeeded, and the author of the target vouches that it can take over.
 func (r *resolver) failed(v *Verdict, u *upgrade) bool {
-	if !u.automatic() {
+	begun := u.begun()
+	if !u.automatic() || begun != nil && u.cameBack() {
 		return false
 	}
 	to := r.wayFrom(v, u)
@@ -33,16 +35,17 @@ func (r *resolver) failed(v *Verdict, u *upgrade) bool {
 		return false // the answer wakes the Kyma
 	}
 	problem := cmp.Or(to.problem, u.unvouched(to), u.brokenBefore(to))
-	begun := u.begun()
 	switch {
 	case begun == nil:
 		v.Note = noWayBack(problem)
 	case problem == "" && !r.expired(v, u):
+	case r.Now.Time.Before(u.due(begun)) && u.stands:
+		v.Deadline = u.due(begun)
 	case r.Now.Time.Before(u.due(begun)):
 		v.Note, v.Deadline = noWayBack(problem), u.due(begun)
 	case !u.broken(r.Snapshot):
 	case problem != "":
-		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
+		v.warn(u, problem)
 	default:
 		r.installBack(v, u, v1beta2.ReasonProgressDeadlineExceeded, to)
 		return true
@@ -75,6 +78,12 @@ func (u *upgrade) begun() *v1beta2.Revision {
 		return nil
 	}
 	return newest
+}
+
+// cameBack reports whether the newest revision began as a way back: it took the place of the one before it.
+func (u *upgrade) cameBack() bool {
+	before := len(u.history) - 2
+	return before >= 0 && u.history[before].Outcome == v1beta2.RevisionRolledBack && u.history[before].Number+1 == u.newest().Number
 }
 
 // expired reports whether an upgrade was observed for as long as it may take. Otherwise the verdict says when to look again: one that looks
@@ -118,7 +127,10 @@ func (u *upgrade) broken(w Snapshot) bool {
 	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.Contains(message, v1beta2.MessageNotSeenYet) {
 		return false
 	}
-	readiness := cmp.Or(w.Kyma.Spec.Readiness, u.target.Template.Spec.Readiness)
+	readiness := w.Kyma.Spec.Readiness
+	if u.target.Template != nil {
+		readiness = cmp.Or(readiness, u.target.Template.Spec.Readiness)
+	}
 	return readiness != v1beta2.ReadinessModuleCR || u.manifest.Status.ResourceState != v1beta2.StateReady
 }
 

@@ -35,6 +35,7 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 	r.require(verdicts)
 	r.oneNameEach(verdicts)
 	r.slots(verdicts)
+	r.depart(verdicts)
 	r.succession(verdicts)
 	r.dependencies(verdicts)
 	return verdicts

@@ -32,7 +32,8 @@ import (
 //  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and an installed module is Removed; the
 //     operator's list and the release contradict each other: refused.
 //  12. The previous installation is being deleted or becomes unmanaged: Waiting until it is gone.
-//     12a. The version is avoided, see goBack: the installed one stays, or the last one that succeeded is installed again.
+//     12a. The version is avoided, see goBack: the installed one stays, or the last one that succeeded is installed again. After all other
+//     rules the same holds for what runs, where they keep that, whatever is offered, see depart.
 //  13. The version is lower than the installed one: refused; if the rollout of the installed one was aborted, that one is kept.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
 //     14a. The version needs a module, a definition or a Kubernetes that is not there: Waiting; the modules require each other in a circle, or
@@ -49,7 +50,7 @@ import (
 //
 // A module that the spec does not name is kept while another one needs it, and removed after those that are removed with it and need it.
 //
-// Rule 12a lets a mandatory module go back only when its rollout says so.
+// Rule 12a lets a mandatory module go back only when its rollout says so. No way back needs a place of rule 16a.
 //
 // A refusal is Keep where a version is installed: that version stays and, as far as it can be resolved, is still enforced. Otherwise the
 // refusal is Refused.

@@ -22,6 +22,8 @@ type upgrade struct {
 	history  []v1beta2.Revision
 	// taken is true while the module's rollout takes the target back.
 	taken bool
+	// stands is true where the target is what the Manifest has, while something else is offered.
+	stands bool
 }
 
 // way is an earlier version to install in place of a target.
@@ -47,11 +49,8 @@ type way struct {
 //
 // A target whose digest is not known, since its component cannot be read, counts as the one of the same version.
 //
-// What is installed can be avoided while a lower version is offered, which alone would be refused: then that is left in the same way.
+// What runs is left in the same way while something else is offered that does not take its place, see depart.
 func (r *resolver) goBack(v *Verdict, found target, have installed) bool {
-	if u := r.departure(v, found); u != nil {
-		return r.leave(v, u, v1beta2.ReasonRequested, r.wayFrom(v, u))
-	}
 	u, concerned := r.upgrade(v, found, have)
 	if !concerned {
 		return false
@@ -105,7 +104,7 @@ func (r *resolver) stayAsIs(v *Verdict, u *upgrade, reason string, refused *refu
 }
 
 // leave goes from a target to an earlier version. What a person or a rollout asks for waits for a maintenance window, as an upgrade does; a
-// version that failed is down already. Where there is no way back, what is installed stays: a target that is avoided does not replace it.
+// version that is broken is down already. Where there is no way back, what is installed stays: a target that is avoided does not replace it.
 func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	problem := to.problem
 	if reason == v1beta2.ReasonRollout {
@@ -122,7 +121,7 @@ func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 		v.Message += "; " + ruleRollbackUnavailable.message("version", u.have.Version, "detail", problem)
 		return true
 	case problem != "":
-		v.warn(ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem))
+		v.warn(u, problem)
 		return false
 	case !u.failedHere(r.Snapshot, reason) && r.untimely(v, to.target, u.have):
 		return true
@@ -131,9 +130,9 @@ func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	return true
 }
 
-// failedHere reports whether a module leaves a target that does not work: no window protects users from that.
+// failedHere reports whether a module leaves a target that does not work: no window protects users from that, also where a person asks.
 func (u *upgrade) failedHere(w Snapshot, reason string) bool {
-	return reason == v1beta2.ReasonProgressDeadlineExceeded || reason == v1beta2.ReasonRollout && u.broken(w)
+	return reason == v1beta2.ReasonProgressDeadlineExceeded || u.broken(w)
 }
 
 // installBack makes the verdict install an earlier version in place of the target.
@@ -157,25 +156,13 @@ func (r *resolver) explainBack(v *Verdict, u *upgrade, reason, version string) {
 	v.Back = reason
 }
 
-// departure returns the way from what is installed, where a person wants to leave that and a lower version is offered; nil otherwise.
-func (r *resolver) departure(v *Verdict, found target) *upgrade {
-	spec := r.spec[v.Module]
-	if v.Mandatory || spec == nil || spec.Avoid == "" || v.Manifest == nil ||
-		!moduleversion.IsDowngrade(v.Manifest.Spec.Version, found.Version) {
-		return nil
+// warn adds a warning to a verdict whose target stays: to its message, where that speaks of something else that is offered.
+func (v *Verdict) warn(u *upgrade, problem string) {
+	message := ruleRollbackUnavailable.message("version", u.key.Version, "detail", problem)
+	if u.stands {
+		v.Note = message
+		return
 	}
-	key := revision.Of(&v.Manifest.Spec)
-	if spec.Avoid != revision.Reference(key.Version, key.Digest) {
-		return nil
-	}
-	return &upgrade{
-		entry: *spec, target: found, key: key, have: installedOf(nil, v.Manifest), manifest: v.Manifest,
-		history: v.Manifest.Status.Revisions,
-	}
-}
-
-// warn adds a warning to a verdict whose target stays.
-func (v *Verdict) warn(message string) {
 	v.State, v.Reason, v.Message = rules[ruleRollbackUnavailable].State, rules[ruleRollbackUnavailable].Reason, message
 }
 
@@ -317,8 +304,10 @@ func avoidOf(v *Verdict, before *v1beta2.ModuleStatus, manifest *v1beta2.Manifes
 	if v.Avoid != "" || before == nil || manifest == nil || v.Kind != Waiting && v.Kind != Keep {
 		return v.Avoid
 	}
-	if slices.ContainsFunc(manifest.Status.Revisions, func(one v1beta2.Revision) bool {
-		return wentBackByItself(&one) && revision.ReferenceOf(one) == before.Avoid
+	u := upgrade{manifest: manifest, history: manifest.Status.Revisions}
+	if slices.ContainsFunc(u.history, func(one v1beta2.Revision) bool {
+		u.key = revision.KeyOf(one)
+		return (wentBackByItself(&one) || u.inFlight()) && revision.ReferenceOf(one) == before.Avoid
 	}) {
 		return before.Avoid
 	}

@@ -30,8 +30,16 @@ type saga struct {
 	// went away.
 	observed revision.Observed
 	watched  time.Duration
-	// moves are the versions that the Manifest was given since a person or a publisher last did something.
+	// moves are the versions that the Manifest was given since a person or a publisher last did something, and tried what of that was no way
+	// back.
 	moves []string
+	tried map[string]bool
+	// offered is what the channels name. In a saga with holds it may have to wait; release, gone and left belong to these.
+	offered string
+	holds   bool
+	release *v1beta2.ModuleReleaseMeta
+	gone    *v1beta2.ModuleTemplate
+	left    map[string]int
 	// log is what happened, for the message of a failure.
 	log []string
 }
@@ -39,7 +47,8 @@ type saga struct {
 func newSaga(t *testing.T, seed uint64) *saga {
 	t.Helper()
 	s := &saga{dice: dice{rand.New(rand.NewPCG(seed, 25))}, t: t, broken: map[string]bool{}, builds: map[string]int{}, reachable: true}
-	s.w = sampleWorld(ofChannel("fast"), automatic)
+	s.w, s.tried = sampleWorld(ofChannel("fast"), automatic), map[string]bool{}
+	s.release = s.w.Releases[operator]
 	for _, version := range modelVersions {
 		template := newTemplate(operator, version)
 		template.Spec.RollbackTo = s.one(">=1.0.0", ">=1.0.0", ">=1.0.0", ">=1.2.0", "")
@@ -71,15 +80,16 @@ func (s *saga) publish(version string) {
 }
 
 func (s *saga) offer(version string) {
-	for i := range s.w.Releases[operator].Spec.Channels {
-		s.w.Releases[operator].Spec.Channels[i].Version = version
+	for i := range s.release.Spec.Channels {
+		s.release.Spec.Channels[i].Version = version
 	}
+	s.offered = version
 	s.notef("%s is offered", version)
 }
 
 // person does something that justifies another try.
 func (s *saga) person() {
-	s.moves = nil
+	s.moves, s.tried = nil, map[string]bool{}
 	entry := &s.w.Kyma.Spec.Modules[0]
 	switch s.IntN(10) {
 	case 6:
@@ -89,6 +99,9 @@ func (s *saga) person() {
 		s.publish(s.one(modelVersions...))
 	case 1:
 		template := s.w.Templates[operator+"-"+s.one(modelVersions...)].DeepCopy()
+		if template == nil {
+			break // it is gone
+		}
 		template.Spec.Manager.Name = fmt.Sprint("manager-", s.IntN(3))
 		s.w.Templates[template.Name] = template
 		s.notef("%s is edited", template.Name)
@@ -138,20 +151,25 @@ func (s *saga) pass(interrupted bool) {
 		if len(s.w.Manifests) == 0 || s.w.Manifests[0].Spec.Version != want.Spec.Version {
 			s.moves = append(s.moves, want.Spec.Version)
 			s.notef("the Manifest asks for %s: %s %s", want.Spec.Version, verdicts[0].Reason, verdicts[0].Message)
+			if again := s.tried[want.Spec.Version]; again && verdicts[0].Back == "" {
+				s.t.Errorf("%s is tried again: %v", want.Spec.Version, s.moves)
+			}
+			s.tried[want.Spec.Version] = true
 		}
 	}
 	if len(plan.Delete) > 0 {
 		s.t.Error("the Manifest is deleted")
 	}
-	if len(s.moves) > 2 {
+	if len(s.moves) > 3 && !s.holds { // back from what was broken before the change, forward, and back from that
 		s.t.Errorf("nothing was changed, and the Manifest was given %v", s.moves)
 	}
-	after := carryOut(s.w, plan)
+	before, after := s.w, carryOut(s.w, plan)
 	if !interrupted {
 		after.Kyma.Status = Rollup(s.w, verdicts, nil)
 	}
 	s.w = after
-	if wake := NextWake(verdicts, s.w.Now.Time); wake > 0 && wake > 2*DefaultProgressDeadline {
+	s.obeys(before, verdicts)
+	if wake := NextWake(verdicts, s.w.Now.Time); wake > 2*DefaultProgressDeadline && !s.holds {
 		s.t.Errorf("the next pass comes after %s", wake)
 	}
 }
@@ -246,7 +264,7 @@ func (s *saga) restart(down time.Duration) {
 
 // rests lets two days pass in which nothing is changed, and checks that the module is ready, or that its status says why not.
 func (s *saga) rests() {
-	s.reachable, s.moves = true, nil
+	s.reachable, s.moves, s.tried = true, nil, map[string]bool{}
 	for range 200 {
 		s.pass(false)
 		s.manifest()
@@ -258,7 +276,7 @@ func (s *saga) rests() {
 		s.t.Errorf("it comes to no rest: %+v", plan)
 	}
 	entry := Rollup(s.w, Resolve(s.w), nil).Modules[0]
-	if entry.State == v1beta2.StateReady {
+	if entry.State == v1beta2.StateReady || s.holds && entry.Message != "" {
 		return
 	}
 	for _, told := range []string{"stays, although", "failed here", "is avoided", "update not allowed", "is not available"} {

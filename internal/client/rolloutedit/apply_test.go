@@ -250,4 +250,14 @@ func TestCovers(t *testing.T) {
 	if Covers(rollout, "regular") || !Covers(rollout, "fast") {
 		t.Error("with channels it decides about these")
 	}
+	rollout.Status.Channels = []v1beta2.RolloutChannel{{
+		Name: "regular", Phase: v1beta2.RolloutHalted, From: v1beta2.RolloutVersion{Version: "1.2.0"}, To: v1beta2.RolloutVersion{Version: "1.3.0"},
+	}}
+	if !Covers(rollout, "regular") {
+		t.Error("a channel that left the plan has a version that is undecided, which the rollout still decides about")
+	}
+	rollout.Status.Channels[0].Phase = v1beta2.RolloutCompleted
+	if Covers(rollout, "regular") {
+		t.Error("a channel that left the plan is decided")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
 // Governing returns the ModuleRollout that decides who gets what the channels of a release name; nil when there is none, or when the
@@ -25,10 +26,9 @@ func Governing(ctx context.Context, c client.Reader, key client.ObjectKey) (*v1b
 	return rollout, err
 }
 
-// Covers reports whether a rollout decides about a channel.
-func Covers(rollout *v1beta2.ModuleRollout, channel string) bool {
-	return len(rollout.Spec.Channels) == 0 || slices.Contains(rollout.Spec.Channels, channel)
-}
+// Covers reports whether a rollout decides about a channel, as the lifecycle manager does: also about one that its plan is not for any more,
+// as long as a version of that is undecided.
+func Covers(its *v1beta2.ModuleRollout, channel string) bool { return rollout.Governs(its, channel) }
 
 // IsArmed reports whether a channel may move without reaching every Kyma at once:
 //

@@ -137,7 +137,7 @@ func (q *question) answer() Answer {
 	prefix := Prefix(q.UID)
 	aborted := isAborted(q.rollout, status)
 	switch {
-	case q.mustGoBack(prefix) && !aborted:
+	case status.Phase == v1beta2.RolloutRollingBack && slices.Contains(status.Back, prefix) && !aborted:
 		return Answer{Back: true, Detail: "until the channel offers another version: its rollout halted and rolls it back"}
 	case setBack(status):
 		return Answer{Allowed: true, Aborted: moduleversion.IsLower(status.To.Version, q.Running)}
@@ -156,20 +156,6 @@ func (q *question) answer() Answer {
 		return Answer{Allowed: true}
 	}
 	return q.askWave()
-}
-
-// mustGoBack reports whether the target is taken back from the Kyma. Those that could not be reached before all others had gone back are
-// not named: after that, each that still runs the target goes back, unless the plan stops that.
-func (q *question) mustGoBack(prefix string) bool {
-	switch q.status.Phase {
-	case v1beta2.RolloutRollingBack:
-		return slices.Contains(q.status.Back, prefix)
-	case v1beta2.RolloutRolledBack:
-		spec := &q.rollout.Spec
-		return q.runs && spec.OnFailure == v1beta2.RolloutRollback && !spec.Paused && versionBefore(q.status, FormatTarget(q.status.To)) != ""
-	default:
-		return false
-	}
 }
 
 // isAborted reports whether a rollout was aborted, also when only the decision is there yet.

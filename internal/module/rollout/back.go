@@ -7,7 +7,8 @@ import (
 )
 
 // takeBack takes the target back from those that have it, when the plan says so: from those that failed at once, and from the others as
-// many at a time as the current wave upgrades.
+// many at a time as the current wave upgrades. Those that return when all others have gone back are no exception: none goes back that is not
+// named.
 func (s *stepper) takeBack() {
 	s.channel.Open = false
 	if !s.plan.rollback {
@@ -67,7 +68,8 @@ func (s *stepper) limitBack() int {
 }
 
 // pruneBack removes those that were seen to have gone back, and counts those that take a place and those that still have the target. One
-// that cannot go back now takes none and delays no other: it does when it can, also after the end.
+// that cannot go back now takes none and delays no other: it does when it can, also after the end. One that is missing among the members
+// keeps its place until the API server was asked for it.
 func (s *stepper) pruneBack() (busy, left int) {
 	named := make(map[string]int, len(s.channel.Back)) // 1: seen, 2: has gone back
 	for _, prefix := range s.channel.Back {
@@ -91,6 +93,7 @@ func (s *stepper) pruneBack() (busy, left int) {
 	s.channel.Back = slices.DeleteFunc(s.channel.Back, func(prefix string) bool {
 		gone := named[prefix] == 0 && slices.Contains(s.facts.Gone, prefix)
 		if named[prefix] == 0 && !gone {
+			busy++
 			s.step.Missing = append(s.step.Missing, prefix)
 		}
 		return named[prefix] == 2 || gone

@@ -119,12 +119,68 @@ func TestBack(t *testing.T) {
 		if answer := s.ask(out[2], oldVersion); answer.Back || answer.Allowed {
 			t.Errorf("one that does not have it: got %+v", answer)
 		}
-		s.goesBack(out...) // They ask first when they return.
 		for _, name := range out {
-			s.of(name).LostSince, s.of(name).Held, s.of(name).State = time.Time{}, "", v1beta2.StateReady
+			if s.ask(name, newVersion).Back {
+				t.Errorf("%s goes back before the owner sees that it returned", name)
+			}
+			s.of(name).LostSince, s.of(name).Held = time.Time{}, ""
+		}
+		s.step()
+		s.must(v1beta2.RolloutRollingBack, "one", "")
+		s.goesBack(s.last.TakenBack...)
+		for _, name := range out {
+			s.of(name).State = v1beta2.StateReady
 		}
 		s.step()
 		s.must(v1beta2.RolloutRolledBack, "one", "those that had it have gone back")
+	})
+	t.Run("ready ones that return together go back as many at a time as upgrade", func(t *testing.T) {
+		s := failing(t)
+		s.rollout.Spec.Waves[0].MaxConcurrent = 1
+		for _, name := range []string{"a", "b", "c", "d"} {
+			s.of(name).LostSince = s.facts.Now
+		}
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "4 cannot be reached")
+		for _, name := range []string{"a", "b", "c", "d"} {
+			s.of(name).LostSince = time.Time{}
+		}
+		for left := 3; left > 0; left-- {
+			s.step()
+			var told []string
+			for _, name := range []string{"a", "b", "c", "d"} {
+				if s.of(name).Begun && s.ask(name, newVersion).Back {
+					told = append(told, name)
+				}
+			}
+			if want := 1; left == 3 {
+				want = 2 // with the one that failed, which needs no place
+				mustEqual(t, "the one that failed", true, slices.Contains(told, "d"))
+				mustEqual(t, "told to go back", want, len(told))
+			} else {
+				mustEqual(t, "told to go back", want, len(told))
+			}
+			s.goesBack(told...)
+			s.step()
+			mustEqual(t, "taken back while others go back", 0, len(s.last.TakenBack))
+			for _, name := range told {
+				s.of(name).State = v1beta2.StateReady
+			}
+		}
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "those that had it have gone back")
+	})
+	t.Run("one that is missing keeps its place", func(t *testing.T) {
+		s := failing(t)
+		s.goesBack("d")
+		s.of("d").State = v1beta2.StateReady
+		first := slices.DeleteFunc(slices.Clone(s.last.TakenBack), func(name string) bool { return name == "d" })
+		s.facts.Members = slices.DeleteFunc(s.facts.Members, func(m Member) bool { return m.Name == first[0] })
+		s.step()
+		mustEqual(t, "taken back in its place", []string(nil), s.last.TakenBack)
+		s.facts.Gone = s.last.Missing
+		s.step()
+		mustEqual(t, "taken back once it is gone", 1, len(s.last.TakenBack))
 	})
 	t.Run("one that went back and whose runtime is lost then takes no place", func(t *testing.T) {
 		s := failing(t)
@@ -148,27 +204,25 @@ func TestBack(t *testing.T) {
 		mustEqual(t, "taken back", []string{"a"}, s.last.TakenBack)
 	})
 	t.Run("after all have gone back, the plan or an abort keeps those that return from it", func(t *testing.T) {
-		s := failing(t)
-		for _, name := range []string{"a", "b", "c", "d"} {
-			s.of(name).LostSince = s.facts.Now
-		}
-		s.step()
-		if !s.ask("a", newVersion).Back {
-			t.Error("a is not taken back")
-		}
-		s.rollout.Spec.OnFailure = v1beta2.RolloutHalt
-		if s.ask("a", newVersion).Back {
-			t.Error("a is taken back although the plan says Halt")
-		}
-		s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
-		s.pause(true)
-		if s.ask("a", newVersion).Back {
-			t.Error("a is taken back although paused")
-		}
-		s.pause(false)
-		s.decide(v1beta2.RolloutAbort, "")
-		if s.ask("a", newVersion).Back {
-			t.Error("a is taken back although aborted")
+		for name, stops := range map[string]func(*fixture){
+			"the plan says Halt": func(s *fixture) { s.rollout.Spec.OnFailure = v1beta2.RolloutHalt },
+			"a pause":            func(s *fixture) { s.pause(true) },
+			"an abort":           func(s *fixture) { s.decide(v1beta2.RolloutAbort, "") },
+		} {
+			s := failing(t)
+			for _, each := range []string{"a", "b", "c", "d"} {
+				s.of(each).LostSince = s.facts.Now
+			}
+			s.step()
+			s.must(v1beta2.RolloutRolledBack, "one", "4 cannot be reached")
+			stops(s)
+			for _, each := range []string{"a", "b", "c", "d"} {
+				s.of(each).LostSince = time.Time{}
+			}
+			s.step()
+			if answer := s.ask("a", newVersion); answer.Back || !answer.Allowed {
+				t.Errorf("%s: a is told %+v", name, answer)
+			}
 		}
 	})
 	t.Run("a ready one whose window is closed is not taken back yet", func(t *testing.T) {

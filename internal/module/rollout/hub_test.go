@@ -295,6 +295,7 @@ func (w *simHub) reconcile(r *replica, uid string) {
 	answer := Ask(&r.rollout, r.mark, "regular", r.offered, Applicant{UID: uid, Labels: set, Running: k.running})
 	switch {
 	case answer.Back && k.running == r.offered:
+		w.judgeBack(r, &k)
 		k.had, k.running, k.backSince, k.ready, k.everReady = k.running, answer.From, w.wall(), false, false
 		k.began, k.begunAt = w.wall(), w.now
 	case answer.Allowed && k.running != r.offered && !moduleversion.IsLower(r.offered, k.running) && k.avoid != r.offered && !k.closed &&

@@ -30,7 +30,8 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"conflict", "admitted", "open", "begun late", "Completed", "Halted", "Aborted", "Waiting", "RollingBack", "RolledBack",
-		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing", "not begun"} {
+		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing", "not begun",
+		"went back", "returned"} {
 		if counts[what] == 0 {
 			t.Errorf("no run came to %q: %v", what, counts)
 		}
@@ -205,6 +206,7 @@ func (w *simHub) judge(plan *Plan, before *v1beta2.RolloutChannel, facts *Facts,
 		w.counts["open"]++
 	}
 	w.judgeAdmission(plan, before, facts, next)
+	w.judgePlacesBack(plan, before, facts, next)
 	w.judgeNumbers(plan, facts, next)
 	if !Same(before.To, next.To) || before.To.Version == "" {
 		w.judgeShares(plan, facts, next)

@@ -27,7 +27,6 @@ type Plan struct {
 	rollback bool
 	paused   bool
 	decision *v1beta2.RolloutDecision
-	channels []string
 }
 
 // wave is a wave of a plan, parsed.
@@ -59,7 +58,7 @@ func (t threshold) of(total int) int {
 func Compile(spec *v1beta2.ModuleRolloutSpec) (*Plan, error) {
 	plan := &Plan{
 		deadline: spec.ProgressDeadline.Duration, rollback: spec.OnFailure == v1beta2.RolloutRollback, paused: spec.Paused,
-		decision: spec.Decision.DeepCopy(), channels: slices.Clone(spec.Channels),
+		decision: spec.Decision.DeepCopy(),
 	}
 	if plan.deadline <= 0 {
 		plan.deadline = DefaultDeadline
@@ -155,11 +154,6 @@ func parseThreshold(maxFailed string) (threshold, error) {
 	return threshold{value: value, percent: percent}, nil
 }
 
-// Covers reports whether the plan is for a channel; the empty name stands for a mandatory module.
-func (p *Plan) Covers(channel string) bool {
-	return covers(p.channels, channel)
-}
-
 // Horizon is the longest time that the plan measures. A Clock needs it.
 func (p *Plan) Horizon() time.Duration {
 	longest := p.deadline + UnreadyInSoak
@@ -169,6 +163,7 @@ func (p *Plan) Horizon() time.Duration {
 	return longest
 }
 
+// covers reports whether a plan is for a channel; the empty name stands for a mandatory module.
 func covers(channels []string, channel string) bool {
 	return len(channels) == 0 || slices.Contains(channels, channel)
 }

@@ -49,16 +49,13 @@ func TestValidate(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	plan, err := Compile(&v1beta2.ModuleRolloutSpec{Waves: []v1beta2.RolloutWave{ring("one", soak(2*time.Hour), atOnce(900))}, Channels: []string{"fast"}})
+	plan, err := Compile(&v1beta2.ModuleRolloutSpec{Waves: []v1beta2.RolloutWave{ring("one", soak(2*time.Hour), atOnce(900))}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustEqual(t, "horizon", 2*time.Hour+35*time.Minute, plan.Horizon())
 	mustEqual(t, "limit", MaxUnderway, plan.waves[0].limit)
 	mustEqual(t, "limit of others", MaxUnderway, plan.waves[1].limit)
-	for channel, want := range map[string]bool{"fast": true, "regular": false, "": false} {
-		mustEqual(t, channel, want, plan.Covers(channel))
-	}
 }
 
 // BenchmarkNext is a look at 5,000 Kymas, a few of which are under way.
