@@ -69,6 +69,7 @@ func wantedAnnotations(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	}
 	annotateBack(v, annotations)
 	annotateDeadline(kyma, v, annotations)
+	annotateReadiness(kyma, v, annotations)
 	return annotations
 }
 
