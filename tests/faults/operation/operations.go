@@ -63,7 +63,8 @@ func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scen
 // prepareWithin is how long the preparation of a Scenario may take without faults.
 const prepareWithin = time.Minute
 
-// All returns the operations, in the order of the matrix: ten everyday operations, and five in which something ends.
+// All returns the operations, in the order of the matrix: eleven everyday operations, one of which ends with
+// what the manager does by itself, and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
@@ -85,6 +86,7 @@ func All() []Operation {
 			{"approve the wave", approveWave, rolledOut(v2)},
 		}},
 		{Name: "rollback", Prepare: installUpgraded, Steps: []Step{{"go back to the version before", goBack, installed(v1)}}},
+		{Name: "ownrollback", Prepare: installFragile, Steps: []Step{{"offer a version that never becomes ready", offerBroken, wentBack}}},
 		{Name: "delete-used", Prepare: usePaper, Steps: []Step{
 			{"take all modules out of the spec, one of which is in use", disable, blocked},
 			{"delete the object that uses it", stopUsing, disabled},
