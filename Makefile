@@ -42,7 +42,7 @@ FAULTS_TIMEOUT ?= 30m
 # Further arguments for make faults and make soak, such as FAULTS_ARGS='-suites=matrix -only=registry'; see tests/faults/run -help.
 FAULTS_ARGS ?=
 # Which points the sample of test-faults has: CI takes the same every time, so that it says something about the change.
-FAULTS_SEED ?= 5
+FAULTS_SEED ?= 10
 # How long make soak lasts.
 SOAK ?= 2h
 BENCH_TIMEOUT ?= 60m

@@ -123,7 +123,7 @@ func (u *upgrade) detail() string {
 	}
 	detail := u.manifest.Annotations[v1beta2.AnnotationRollbackMessage]
 	if newest := u.newest(); newest != nil && u.is(newest) && !u.inFlight() {
-		_, detail = report(u.manifest)
+		detail = u.fault()
 	}
 	return cmp.Or(conditions.Note(detail), "it was not ready in time")
 }

@@ -19,8 +19,8 @@ const DefaultProgressDeadline = 30 * time.Minute
 //
 // Everything of this must hold; otherwise the new version stays, and the verdict says why:
 //
-//   - the Manifest was observed for progressDeadline since it asks for the target, and was not ready with it; neither does time count before
-//     an obstacle went away that was not the module itself, nor time in which the operator was down, see revision.Observed;
+//   - the Manifest was observed for progressDeadline since it asks for the target, and was not ready with it; neither does time count
+//     before an obstacle went away that was not the module itself, nor time in which the operator was down, see revision.Observed;
 //   - the target is no way back itself: one that fails stays, and leads no further back;
 //   - that is because of what it installs, as a pass over the Manifest found since the operator began to observe it;
 //   - the module was ready before;
@@ -119,19 +119,35 @@ func deadlineOf(entry *v1beta2.Module) time.Duration {
 	return DefaultProgressDeadline
 }
 
-// broken reports whether the target is not ready because of what it installs.
+// broken reports whether the target is not ready because of what it installs: its objects, or its custom resource where that counts. With
+// ModuleCR, objects that are not ready are no fault as long as the resource says Ready; content that cannot be installed is one.
 func (u *upgrade) broken(w Snapshot) bool {
-	if u.manifest == nil || !observed(u.manifest) || ManifestSuspended(u.manifest) || u.manifest.Status.State == v1beta2.StateReady {
+	if u.manifest == nil || !observed(u.manifest) || ManifestSuspended(u.manifest) {
 		return false
 	}
-	if reason, message := report(u.manifest); !revision.OfTheModule(reason) || strings.Contains(message, v1beta2.MessageNotSeenYet) {
+	readiness := readinessOf(w.Kyma, u.target.Template)
+	if u.manifest.Status.State == v1beta2.StateReady {
+		return countsResource(readiness) && u.brokenResource()
+	}
+	reason, message := report(u.manifest)
+	if !revision.OfTheModule(reason) || strings.Contains(message, v1beta2.MessageNotSeenYet) {
 		return false
 	}
-	readiness := w.Kyma.Spec.Readiness
-	if u.target.Template != nil {
-		readiness = cmp.Or(readiness, u.target.Template.Spec.Readiness)
+	return readiness != v1beta2.ReadinessModuleCR || u.manifest.Status.ResourceState != v1beta2.StateReady || !isOfObjects(reason)
+}
+
+// fault says what is wrong with a target that is broken.
+func (u *upgrade) fault() string {
+	if u.manifest.Status.State == v1beta2.StateReady {
+		return judgeResource(u.manifest).message
 	}
-	return readiness != v1beta2.ReadinessModuleCR || u.manifest.Status.ResourceState != v1beta2.StateReady
+	_, message := report(u.manifest)
+	return message
+}
+
+// brokenResource reports whether the module's custom resource is not ready. One that is being deleted is what a user wanted.
+func (u *upgrade) brokenResource() bool {
+	return !ResourceReady(u.manifest) && u.manifest.Status.ResourceState != v1beta2.StateDeleting
 }
 
 // brokenBefore says that the module was not ready before the upgrades began that follow a way back, empty when it was: then the upgrade may

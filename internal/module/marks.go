@@ -6,8 +6,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// annotateDeadline tells the Manifest controller how long an upgrade may take before the module goes back by itself. A module that is not in
-// the spec any more keeps what it has: that is no reason to write.
+// annotateDeadline tells the Manifest controller how long an upgrade may take before the module goes back by itself. A module that is not
+// in the spec any more keeps what it has: that is no reason to write.
 func annotateDeadline(kyma *v1beta2.Kyma, v *Verdict, annotations map[string]string) {
 	at := slices.IndexFunc(kyma.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == v.Module })
 	switch {

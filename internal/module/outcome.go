@@ -80,7 +80,7 @@ func judgeRun(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 		return pending
 	}
 	installation := judgeInstallation(manifest)
-	switch cmp.Or(w.Kyma.Spec.Readiness, v.Template.Spec.Readiness) {
+	switch readinessOf(w.Kyma, v.Template) {
 	case v1beta2.ReadinessBoth:
 		return worse(installation, judgeResource(manifest))
 	case v1beta2.ReadinessModuleCR:
@@ -144,8 +144,7 @@ func judgeByResource(installation, resource outcome) outcome {
 	if installation.state == v1beta2.StateReady {
 		return resource
 	}
-	switch installation.cause {
-	case v1beta2.ReasonWaitingForObjects, v1beta2.ReasonObjectFailed:
+	if isOfObjects(installation.cause) {
 		if resource.state != v1beta2.StateReady {
 			return resource
 		}
@@ -154,6 +153,11 @@ func judgeByResource(installation, resource outcome) outcome {
 		return patient
 	}
 	return worse(installation, resource)
+}
+
+// isOfObjects reports whether a Manifest's reason is about the health of installed objects, and not about how to install them.
+func isOfObjects(reason string) bool {
+	return reason == v1beta2.ReasonWaitingForObjects || reason == v1beta2.ReasonObjectFailed
 }
 
 // judgeKeep returns the verdict, unless the kept installation is in error itself, which is worse.

@@ -70,6 +70,7 @@ func wantedAnnotations(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	}
 	annotateBack(v, annotations)
 	annotateDeadline(kyma, v, annotations)
+	annotateReadiness(kyma, v, annotations)
 	if len(v.Requires) > 0 {
 		annotations[v1beta2.AnnotationRequires] = requirements.FormatList(v.Requires)
 	}

@@ -6,14 +6,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // observeWrite stores an object as our own write returned it. The store has it at once, so that the stream's event is no change any more.
+// Where the object changed hands by the write, both owners are enqueued: one of them did not make it.
 func (r *Runtime) observeWrite(full *unstructured.Unstructured) {
 	if full == nil {
 		return
@@ -26,19 +29,25 @@ func (r *Runtime) observeWrite(full *unstructured.Unstructured) {
 		r.discoveryCache.invalidate()
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	told := r.observeWriteLocked(gk, full)
+	r.mu.Unlock()
+	r.conn.tell(priority.Now, told...)
+}
+
+// observeWriteLocked returns the owners to enqueue. The caller holds the lock.
+func (r *Runtime) observeWriteLocked(gk schema.GroupKind, full *unstructured.Unstructured) (told []types.NamespacedName) {
 	k := r.kinds[gk]
 	if k == nil || !k.spec.needs.state && !r.cfg.Selector.Matches(labels.Set(full.GetLabels())) {
-		return // no stream would ever take it back
+		return nil // no stream would ever take it back
 	}
 	at := placeOf(full.GetNamespace(), full.GetName())
 	if k.spec.only != (objectKey{}) && k.spec.only != at {
-		return // neither would it
+		return nil // neither would it
 	}
 	after := r.whole(full, k)
 	before := k.objects[at]
 	if before == nil && after.version != 0 && after.version <= k.seen {
-		return // the stream has passed that moment, and the object has gone since
+		return nil // the stream has passed that moment, and the object has gone since
 	}
 	k.learned++
 	if e, ok := r.echoes[subject{gk, at}]; ok && (after.version == 0 || e.version <= after.version) {
@@ -46,11 +55,14 @@ func (r *Runtime) observeWrite(full *unstructured.Unstructured) {
 	}
 	switch {
 	case !before.stale(after.version):
-		r.storeObjectLocked(k, at, before, after)
+		if c := r.storeObjectLocked(k, at, before, after); c&reowned != 0 {
+			told = r.interestedOwners(k, reowned, before, after)
+		}
 	case before.same(after):
 		before.complete(after) // the stream was faster, and told metadata only
 	}
 	r.applyHealthLocked(k, at)
+	return told
 }
 
 // noteListed returns the cached form of a complete object.

@@ -75,6 +75,26 @@ func TestSelfWrite_ReportsConcurrentForeignChange(t *testing.T) {
 	s.wantWake(t, s.owner, "its object was taken over")
 }
 
+// An owner that hands an object to another one writes that itself, and learns of it before the stream tells: then no event follows by which
+// the other one would find out that the object is its own now.
+func TestSelfWrite_EnqueuesTheOwnerThatAnObjectIsHandedTo(t *testing.T) {
+	s := newStreamed(t, "")
+	heir := ownerNamed("heir")
+	s.trackAll(t, s.r, heir, runtimes.Interest{GroupVersionKind: configMaps})
+	s.send(t, event("ADDED", metaOf("shared", "u1", "200", s.owner.String())))
+	s.wantWake(t, s.owner, "it has an object")
+	handed := newObject(configMaps, "ns", "shared", heir)
+	handed.SetUID("u1")
+	handed.SetResourceVersion("201")
+	s.r.Cluster().Learn(labelled(handed))
+	s.wantWake(t, heir, "the object is its own now")
+	if live := s.r.Live(mapID("shared")); live.Owner != heir.String() {
+		t.Errorf("Live = %+v, want that of the write", live)
+	}
+	s.send(t, event("MODIFIED", metaOf("shared", "u1", "201", heir.String())))
+	s.reached(t, "201")
+}
+
 func TestWiden_ListsAgain(t *testing.T) {
 	s := newStreamed(t, "")
 	asked := make(chan string, 10)

@@ -11,7 +11,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
-// Registry holds what was observed of the upgrades that are under way. Its zero value is ready for use; a nil Registry has observed nothing.
+// Registry holds what was observed of the upgrades that are under way. Its zero value is ready for use; a nil Registry has observed
+// nothing.
 type Registry struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]entry

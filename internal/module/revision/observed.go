@@ -18,8 +18,8 @@ const (
 
 // Observed is for how long one process has observed the revision that is under way. Its zero value has observed nothing.
 //
-// The deadline of an upgrade is a span of observed time, since nothing is known of a Manifest while the operator is down, or another replica
-// has it: it may be ready, or may not even be applied. The law:
+// The deadline of an upgrade is a span of observed time, since nothing is known of a Manifest while the operator is down, or another
+// replica has it: it may be ready, or may not even be applied. The law:
 //
 //  1. Observation begins with the pass that begins the revision, or that finds an obstacle gone which was not the module.
 //  2. It is interrupted when a pass does not end with a status that the API server has, and when the process ends or gives the Manifest
@@ -95,8 +95,8 @@ func sinceOf(r v1beta2.Revision) time.Time {
 	return r.Since.Time
 }
 
-// Record returns the history with what was observed of its newest revision, where a share of the deadline has passed since that was recorded
-// last. wake is after which time there is more to record; zero: never. The history that was passed is not changed.
+// Record returns the history with what was observed of its newest revision, where a share of the deadline has passed since that was
+// recorded last. wake is after which time there is more to record; zero: never. The history that was passed is not changed.
 func Record(history []v1beta2.Revision, observed, deadline time.Duration) (next []v1beta2.Revision, wake time.Duration) {
 	newest, underWay := UnderWay(history)
 	if !underWay {

@@ -110,7 +110,7 @@ func TestRecord_WritesAFewTimesInAnUpgrade(t *testing.T) {
 // the next one begin after an outage of up to hours.
 func TestObserved_RestartsNeitherHurryNorPostponeForEver(t *testing.T) {
 	for seed := range uint64(500) {
-		dice := rand.New(rand.NewPCG(seed, 26)) //nolint:gosec // a test
+		dice := rand.New(rand.NewPCG(seed, 26))
 		deadline := time.Duration(10+dice.IntN(7200)) * time.Second
 		share := max(shortestShare, deadline/shares)
 		history, now, lived, writes := underWay(), observedStart, time.Duration(0), 0

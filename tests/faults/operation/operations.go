@@ -63,7 +63,8 @@ func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scen
 // prepareWithin is how long the preparation of a Scenario may take without faults.
 const prepareWithin = time.Minute
 
-// All returns the operations, in the order of the matrix: eleven everyday operations, and five in which something ends.
+// All returns the operations, in the order of the matrix: twelve everyday operations, one of which ends with what the manager does by itself,
+// and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
@@ -89,6 +90,7 @@ func All() []Operation {
 			{"offer a new version that waits for consent", offerForConsent, asking(v1, v2)},
 			{"agree to it", approve, installed(v2)},
 		}},
+		{Name: "ownrollback", Prepare: installFragile, Steps: []Step{{"offer a version that never becomes ready", offerBroken, wentBack}}},
 		{Name: "delete-used", Prepare: usePaper, Steps: []Step{
 			{"take all modules out of the spec, one of which is in use", disable, blocked},
 			{"delete the object that uses it", stopUsing, disabled},

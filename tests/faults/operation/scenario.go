@@ -132,6 +132,8 @@ func (s *Scenario) content(module, version string) testkit.Content {
 		return testkit.Operator(s.Web, version)
 	case module == s.named(paper):
 		return s.paperContent(version)
+	case module == s.named(fragile):
+		return s.fragileContent(version)
 	case module == s.named(left), module == s.named(right):
 		return s.sharedContent(module, version)
 	case version == v1:

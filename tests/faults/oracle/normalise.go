@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/tests/faults/operation"
 )
 
@@ -18,6 +19,8 @@ var (
 	looksLikeDigest   = regexp.MustCompile(`[0-9a-f]{64}`)
 	looksLikeManifest = regexp.MustCompile(`(kyma-SCENE-[a-z]+-SCENE)-\d+`)
 	looksLikeServer   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	// What was wrong with a version depends on the fault: it may have been refused before its own fault showed.
+	looksLikeCause = regexp.MustCompile(`failed here \(.*?\) and `)
 	// An object may have been created or applied: after a crash it exists already. Its fields are compared separately.
 	looksLikeFields = regexp.MustCompile(`^[ua]:[0-9a-f]{16}$`)
 )
@@ -45,6 +48,10 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 		}
 	}
 	metadata["managers"] = managers(object)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if annotations[v1beta2.AnnotationRollbackMessage] != nil {
+		annotations[v1beta2.AnnotationRollbackMessage] = "CAUSE"
+	}
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
 		delete(metadata, field)
 	}
@@ -131,6 +138,7 @@ func rename(s *operation.Scenario, text string) string {
 	text = looksLikeTime.ReplaceAllString(text, "TIME")
 	text = looksLikeUID.ReplaceAllString(text, "UID")
 	text = looksLikeServer.ReplaceAllString(text, "SERVER")
+	text = looksLikeCause.ReplaceAllString(text, "failed here (CAUSE) and ")
 	text = looksLikeFields.ReplaceAllString(text, "FIELDS")
 	return looksLikeDigest.ReplaceAllString(text, "DIGEST")
 }

@@ -10,7 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// startWorkloads marks every Deployment as available as soon as it is written.
+// NoNode is a label of no node: a Deployment whose pods must have a node with it never becomes available.
+const NoNode = "testkit.kyma-project.io/no-node"
+
+// startWorkloads marks every Deployment as available as soon as it is written, but for those that wait for NoNode.
 func startWorkloads(cluster client.WithWatch) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -39,7 +42,8 @@ func followDeployments(ctx context.Context, cluster client.WithWatch) {
 	}
 	defer stream.Stop()
 	for event := range stream.ResultChan() {
-		if deployment, ok := event.Object.(*appsv1.Deployment); ok && deployment.Status.ObservedGeneration != deployment.Generation {
+		deployment, ok := event.Object.(*appsv1.Deployment)
+		if ok && deployment.Status.ObservedGeneration != deployment.Generation && deployment.Spec.Template.Spec.NodeSelector[NoNode] == "" {
 			// A Deployment that changed meanwhile comes again.
 			_ = cluster.Status().Update(ctx, available(deployment))
 		}

@@ -192,14 +192,14 @@ func (r *Reconciler) reconcile(ctx context.Context, w *scope) (ctrl.Result, erro
 		r.requeued(requeueStatus, true)
 		return ctrl.Result{}, err
 	}
-	w.confirmed = !found.cut
+	w.confirmed = !found.cut && (!w.countsModuleCR() || w.knowsModuleCR())
 	pause := r.pause(w.key, found)
 	if pause > 0 {
 		r.requeued(requeueReason(found), false)
 	} else if adoption > 0 {
 		r.requeued(requeueStatus, false)
 	}
-	return ctrl.Result{RequeueAfter: soonest(cmp.Or(pause, adoption), record)}, nil
+	return ctrl.Result{RequeueAfter: soonest(cmp.Or(pause, adoption), record, w.unsettled(found))}, nil
 }
 
 // statusWriteContext gives a pass whose time is up the time to record what it did: otherwise the next pass would have to find out again.

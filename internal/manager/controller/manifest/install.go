@@ -60,7 +60,7 @@ func (r *Reconciler) converge(ctx context.Context, w *scope) (passResult, error)
 	if err := r.createModuleCR(ctx, w); err != nil {
 		return r.failure(err)
 	}
-	return r.healthy(w), nil
+	return r.putBackWebhooks(ctx, w, r.healthy(w))
 }
 
 // applyDesired applies the content to the cluster.
@@ -74,6 +74,7 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	if err := w.keepDefinitions(ctx, &decision); err != nil {
 		return err
 	}
+	w.postponeWebhooks(&decision)
 	if len(decision.Apply)+len(decision.Prune) == 0 {
 		r.recordResolved(w)
 		return nil

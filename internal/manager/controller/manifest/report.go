@@ -207,11 +207,11 @@ func (w *scope) report(found passResult) {
 		w.setCondition(v1beta2.ConditionResources, metav1.ConditionFalse, found.reason, v1beta2.MessageResourcesNotParsed)
 	}
 	w.reportInstallation(found)
+	w.reportModuleCR()
 	w.endRevision(found)
 	if w.hasModuleCR() && !w.moduleCRCreated() {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, found.reason, v1beta2.MessageModuleCRNotCreated)
 	}
-	w.reportModuleCR()
 	if operation := conditions.Cut(found.message); status.LastOperation.Operation != operation {
 		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.now}
 	}
@@ -248,7 +248,7 @@ func (w *scope) reportModuleCR() {
 	if w.runtime == nil || !w.seesModuleCRs() {
 		return
 	}
-	crs, synced := w.runtime.ModuleCRs(w.manifest.Spec.Resource.GroupVersionKind().GroupKind())
+	crs, synced := w.moduleCRs()
 	if !synced {
 		return
 	}

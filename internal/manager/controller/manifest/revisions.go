@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
@@ -46,7 +47,8 @@ func (w *scope) beginRevision() {
 		return
 	}
 	reason := w.manifest.Annotations[v1beta2.AnnotationRollback]
-	status.Revisions = revision.Begin(status.Revisions, revision.Of(&w.manifest.Spec), status.State, reason, w.now.Time)
+	before := module.ModuleState(w.manifest)
+	status.Revisions = revision.Begin(status.Revisions, revision.Of(&w.manifest.Spec), before, reason, w.now.Time)
 }
 
 // endRevision records how the newest revision ended, in the write that reports the same as a state.
@@ -57,8 +59,10 @@ func (w *scope) endRevision(found passResult) {
 	}
 	switch {
 	case !w.hasRevisions():
-	case conditions.IsTrueAt(status.Conditions, v1beta2.ConditionInstallation, w.generation):
+	case w.succeeded(found):
 		status.Revisions = revision.End(status.Revisions, v1beta2.RevisionSucceeded, "")
+	case w.moduleCRFailed(found):
+		status.Revisions = revision.End(status.Revisions, v1beta2.RevisionFailed, v1beta2.ReasonModuleCRNotReady)
 	case found.state == v1beta2.StateError && revisionFailures[found.reason]:
 		status.Revisions = revision.End(status.Revisions, v1beta2.RevisionFailed, found.reason)
 	}

@@ -35,6 +35,7 @@ type scope struct {
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
 	// namespaces are created before the first write, if they do not exist.
 	namespaces []string
+	postponed  []inventory.Step         // webhooks that are put back when all else is ready
 	injected   []v1beta2.InjectedSecret // what of the hub's was put into desired
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a

@@ -58,7 +58,9 @@ func (w *scope) keepDefinitions(ctx context.Context, decision *inventory.Decisio
 	}
 	if missed = crdsafety.Refuse(missed, w.allowedRules()); len(missed) > 0 {
 		return &runtimes.Problem{Reason: v1beta2.ReasonRollbackUnsafe, Retry: retryIncompatible, Message: fmt.Sprintf(
-			"version %s cannot take over: the newer definitions stay, and do not serve it: %s", w.manifest.Spec.Version, crdsafety.Message(missed))}
+			"version %s cannot take over: the newer definitions stay, and do not serve it; "+
+				"offer a corrected version, or take the newer one again: %s",
+			w.manifest.Spec.Version, crdsafety.Describe(missed))}
 	}
 	decision.Apply, w.recorded = steps, inventory.Merge(w.recorded, kept, nil)
 	return nil
@@ -152,7 +154,8 @@ var webhookKinds = map[string]schema.GroupVersionResource{
 // clearWebhook removes a webhook configuration of the version that a Manifest went back from, when the webhook cannot be answered and
 // stands in the way of the version before, until that was ready once. It must be in the inventory, with the UID of the object. One that
 // answers, if only to deny, stays, and so does one that was written for the version that is being installed: it answers once what runs it
-// does. What the content has of it comes back. It returns the result that ends the pass; nil when nothing was removed.
+// does. One that both versions have alike is removed where it blocks what may be its own backend. What the content has of it comes back
+// last, see putBackWebhooks. It returns the result that ends the pass; nil when nothing was removed.
 func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, steps []inventory.Step, failed []apply.Outcome) error {
 	if !w.wentBack() || !w.isGoingBack() {
 		return nil
@@ -168,6 +171,9 @@ func (r *Reconciler) clearWebhook(ctx context.Context, w *scope, steps []invento
 				continue
 			}
 			wanted, mayGo := w.mayRemove(entry, steps)
+			if !mayGo && w.isUnchanged(entry, steps) && blocksItsBackend(entry, outcome.ID) {
+				wanted, mayGo = nil, true
+			}
 			if !mayGo {
 				continue
 			}
@@ -257,6 +263,9 @@ func declares(live, wanted any) bool {
 // tellCleared reports that a webhook was removed, and lets the next pass go on at once.
 func (r *Reconciler) tellCleared(ctx context.Context, w *scope, entry inventory.Entry, webhook string) error {
 	message := fmt.Sprintf("webhook %s of the newer version did not answer and blocked the rollback: %s was removed", webhook, entry.ID)
+	if slices.ContainsFunc(w.desired, func(object *unstructured.Unstructured) bool { return inventory.IDOf(object) == entry.ID }) {
+		message += "; it comes back when the version before is ready"
+	}
 	logf.FromContext(ctx).Info("Webhook removed", "object", entry.ID.String(), "webhook", webhook)
 	r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, v1beta2.ReasonWebhookRemoved, "Apply", "%s", conditions.Note(message))
 	return &passResult{

@@ -49,17 +49,17 @@ func TestClearWebhook_RemovesOnlyWhatTheFailedVersionLeft(t *testing.T) {
 		live     *unstructured.Unstructured
 		removed  bool
 	}{
-		"only the failed version has it":                             {ended(""), nil, "x", "", after, true},
-		"and the version before failed once, too":                    {ended(v1beta2.RevisionFailed), nil, "x", "", after, true},
-		"the version before has been ready since":                    {ended(v1beta2.RevisionSucceeded), nil, "x", "", after, false},
-		"the Manifest did not go back":                               {func(*v1beta2.Manifest) {}, nil, "x", "", after, false},
-		"no revision is known":                                       {func(m *v1beta2.Manifest) { ended("")(m); m.Status.Revisions = nil }, nil, "x", "", after, false},
-		"both versions have it, and it is the version before's":      {ended(""), desired, inventory.ContentHash(before), "", before, false},
-		"it was written in this pass":                                {ended(""), desired, inventory.ContentHash(before), inventory.WhyChanged, before, false},
-		"both have it, and it is still the failed version's":         {ended(""), desired, "", inventory.WhyChanged, after, true},
-		"the same, in a later pass":                                  {ended(""), desired, "", inventory.WhyNew, after, true},
-		"it was written by a pass whose end was not recorded":        {ended(""), desired, "", inventory.WhyNew, defaulted(before), false},
-		"it was written before, and a field of it is to be put back": {ended(""), desired, "", inventory.WhyDrifted, after, false},
+		"only the failed version has it":                              {ended(""), nil, "x", "", after, true},
+		"and the version before failed once, too":                     {ended(v1beta2.RevisionFailed), nil, "x", "", after, true},
+		"the version before has been ready since":                     {ended(v1beta2.RevisionSucceeded), nil, "x", "", after, false},
+		"the Manifest did not go back":                                {func(*v1beta2.Manifest) {}, nil, "x", "", after, false},
+		"no revision is known":                                        {func(m *v1beta2.Manifest) { ended("")(m); m.Status.Revisions = nil }, nil, "x", "", after, false},
+		"both versions have it alike, and it blocks what comes first": {ended(""), desired, inventory.ContentHash(before), "", before, true},
+		"it was written in this pass":                                 {ended(""), desired, inventory.ContentHash(before), inventory.WhyChanged, before, false},
+		"both have it, and it is still the failed version's":          {ended(""), desired, "", inventory.WhyChanged, after, true},
+		"the same, in a later pass":                                   {ended(""), desired, "", inventory.WhyNew, after, true},
+		"it was written by a pass whose end was not recorded":         {ended(""), desired, "", inventory.WhyNew, defaulted(before), false},
+		"it was written before, and a field of it is to be put back":  {ended(""), desired, "", inventory.WhyDrifted, after, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := test.live.DeepCopy()

@@ -56,7 +56,7 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 		m.BrokenBefore = known && began.Before != "" && began.Before != v1beta2.StateReady
 		c.judge(m, began.Outcome == v1beta2.RevisionSucceeded, before, now)
 	} else {
-		m.BrokenBefore = c.manifest != nil && c.manifest.Status.State != v1beta2.StateReady
+		m.BrokenBefore = c.manifest != nil && module.ModuleState(c.manifest) != v1beta2.StateReady
 		m.RolledBack = c.rolledBack(t)
 		if m.Back = known && c.manifest != nil && moduleversion.IsLower(c.manifest.Spec.Version, t.Version); m.Back {
 			m.BackSince = newest(c.manifest)
@@ -155,14 +155,18 @@ func firstSeen(manifest *v1beta2.Manifest, before *record, now time.Time) time.T
 	}
 }
 
-// ready reports whether the Kyma says of the target that it runs. A mandatory module is only in its Manifest.
+// ready reports whether the Kyma says of the target that it runs. A mandatory module is only in its Manifest, which says whether the
+// module's custom resource counts.
 func (c candidate) ready(t *target) bool {
 	m := c.manifest
 	if m == nil || m.Spec.Version != t.Version || m.DeletionTimestamp != nil ||
 		m.Status.ObservedGeneration != m.Generation || m.Status.State != v1beta2.StateReady {
 		return false
 	}
-	return c.mandatory || c.entry != nil && c.entry.Version == t.Version && c.entry.State == v1beta2.StateReady
+	if c.mandatory {
+		return !module.CountsResource(m) || module.ResourceReady(m)
+	}
+	return c.entry != nil && c.entry.Version == t.Version && c.entry.State == v1beta2.StateReady
 }
 
 // rolledBack reports whether the module went back from the target by itself.

@@ -117,6 +117,23 @@ func TestNewRecord(t *testing.T) {
 			want: rollout.Member{Begun: true, At: ago(20).Time, Ready: true, ReadySince: ago(10).Time},
 		},
 		{
+			name: "and with its own resource, where that counts",
+			sample: sampleOf("1.1.0", ready, func(c *candidate) {
+				c.entry, c.mandatory = nil, true
+				c.manifest.Annotations = map[string]string{v1beta2.AnnotationReadiness: string(v1beta2.ReadinessBoth)}
+				c.manifest.Status.ResourceState = v1beta2.StateError
+			}),
+			want: rollout.Member{Begun: true, At: ago(20).Time},
+		},
+		{
+			name: "a resource that counts and was broken before is marked",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
+				c.manifest.Annotations = map[string]string{v1beta2.AnnotationReadiness: string(v1beta2.ReadinessModuleCR)}
+				c.manifest.Status.ResourceState = v1beta2.StateWarning
+			}),
+			want: rollout.Member{BrokenBefore: true},
+		},
+		{
 			name:   "a Manifest that was not observed is not ready",
 			sample: sampleOf("1.1.0", ready, func(c *candidate) { c.manifest.Generation = 3 }),
 			want:   rollout.Member{Begun: true, At: ago(20).Time},
