@@ -104,7 +104,7 @@ func (r *resolver) stayAsIs(v *Verdict, u *upgrade, reason string, refused *refu
 }
 
 // leave goes from a target to an earlier version. What a person or a rollout asks for waits for a maintenance window, as an upgrade does; a
-// version that is broken is down already. Where there is no way back, what is installed stays: a target that is avoided does not replace it.
+// version that is broken is down already. Where there is no way back, what is installed stays: an avoided target does not replace it.
 func (r *resolver) leave(v *Verdict, u *upgrade, reason string, to way) bool {
 	problem := to.problem
 	if reason == v1beta2.ReasonRollout {

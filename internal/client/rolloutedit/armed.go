@@ -26,8 +26,8 @@ func Governing(ctx context.Context, c client.Reader, key client.ObjectKey) (*v1b
 	return rollout, err
 }
 
-// Covers reports whether a rollout decides about a channel, as the lifecycle manager does: also about one that its plan is not for any more,
-// as long as a version of that is undecided.
+// Covers reports whether a rollout decides about a channel, as the lifecycle manager does: also about one that left its plan, as long as a
+// version of that is undecided.
 func Covers(its *v1beta2.ModuleRollout, channel string) bool { return rollout.Governs(its, channel) }
 
 // IsArmed reports whether a channel may move without reaching every Kyma at once:

@@ -7,8 +7,8 @@ import (
 )
 
 // takeBack takes the target back from those that have it, when the plan says so: from those that failed at once, and from the others as
-// many at a time as the current wave upgrades. Those that return when all others have gone back are no exception: none goes back that is not
-// named.
+// many at a time as the current wave upgrades. Those that return when all others have gone back are no exception: none goes back without
+// being named.
 func (s *stepper) takeBack() {
 	s.channel.Open = false
 	if !s.plan.rollback {
