@@ -30,9 +30,6 @@ func (r *Runtime) reduce(o *wire.Object, gvk schema.GroupVersionKind, n readLeve
 		kept.judge(full, n)
 		if gvk.GroupKind() == inventory.CRDKind {
 			r.served.observeDefinition(full)
-			if n.state {
-				kept.state = &moduleState{state: servedVersions(full)}
-			}
 		}
 	}
 	if n.keep {

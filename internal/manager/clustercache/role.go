@@ -17,8 +17,6 @@ const (
 	Kymas Role = "kyma"
 	// Catalogs sync the module templates and releases into a runtime.
 	Catalogs Role = "catalog"
-	// Requirements look at what the modules of a Kyma need of its cluster.
-	Requirements Role = "requires"
 )
 
 // roleMark separates role and namespace of an owner; no namespace contains it. A user of a runtime may still write it into an owner

@@ -73,7 +73,6 @@ func (a *assembly) assemble(ctx context.Context) error {
 	}
 	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), a.newCatalogs()
 	kymas.Approvals, kymas.Rights = a.approvals, rights
-	kymas.Facts = &clusterFacts{fleet: a.runtimes, account: a.config.LocalAccount}
 	kymas.Catalog = catalogs
 	kymas.Slots, manifests.Slots, catalogs.Slots = &workerslot.Pool{}, &workerslot.Pool{}, &workerslot.Pool{}
 	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)

@@ -57,8 +57,6 @@ type Reconciler struct {
 	Windows Windows
 	// Approvals is the policy for consent; nil means that there is none.
 	Approvals Approvals
-	// Facts looks at what modules require of their cluster; nil: nothing is known of it.
-	Facts Facts
 	// Rights finds out what versions that wait for consent ask for.
 	Rights Rights
 	// Signatures enqueues Kymas when other rules for signatures take effect; nil: they never do.
@@ -214,9 +212,6 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 		r.Priorities.Kymas.Forget(key)
 	}
 	r.untrack(key)
-	if r.Facts != nil {
-		r.Facts.Forget(key)
-	}
 	r.paces.Delete(key)
 	r.consents.Delete(key)
 	r.worked.Delete(key)

@@ -45,11 +45,7 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Sn
 	if err := r.namesakes(ctx, &world); err != nil {
 		return world, 0, err
 	}
-	retry := r.describe(ctx, &world)
-	if r.Facts != nil {
-		world.Cluster = r.Facts.Look(ctx, kyma, module.NeededFacts(world))
-	}
-	return world, retry, nil
+	return world, r.describe(ctx, &world), nil
 }
 
 // describe requests all component versions at once: a slow one delays no other. Those that cannot be installed are requested again from

@@ -24,16 +24,6 @@ type Components interface {
 	MarkSuspect(key module.ComponentKey) time.Duration
 }
 
-// Facts looks at the clusters of Kymas.
-type Facts interface {
-	// Look returns what is known of what is needed, and enqueues the Kyma when that changes. Without a need it costs nothing.
-	Look(ctx context.Context, kyma *v1beta2.Kyma, needs module.ClusterNeeds) module.ClusterFacts
-	// Forget ends what was begun for a Kyma.
-	Forget(kyma types.NamespacedName)
-	// Source enqueues the Kymas whose cluster changed.
-	Source() source.Source
-}
-
 // Rights finds out what contents of modules may do.
 type Rights interface {
 	// Change returns what a content of a Kyma's module may do and another one may not. It never takes long, and makes no call to the hub or,

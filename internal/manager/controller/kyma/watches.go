@@ -82,9 +82,6 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	if r.Approvals != nil {
 		controlled = controlled.WatchesRawSource(r.approvalsChanged())
 	}
-	if r.Facts != nil {
-		controlled = controlled.WatchesRawSource(r.Facts.Source())
-	}
 	if r.Rights != nil {
 		controlled = controlled.WatchesRawSource(r.Rights.Source())
 	}
