@@ -21,6 +21,7 @@ var (
 	}
 	ownAnnotations = []string{
 		v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN, v1beta2.AnnotationRollback, v1beta2.AnnotationRollbackMessage,
+		v1beta2.AnnotationRequires,
 	}
 )
 

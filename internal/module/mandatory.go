@@ -32,6 +32,7 @@ func (r *resolver) withMandatory(verdicts []Verdict) []Verdict {
 		}
 		return cmp.Or(cmp.Compare(a.Module, b.Module), 1)
 	})
+	r.require(verdicts)
 	r.oneNameEach(verdicts)
 	r.slots(verdicts)
 	r.succession(verdicts)

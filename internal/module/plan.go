@@ -36,7 +36,7 @@ func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 
 // MakePlan compares the Manifests that the verdicts require with those that exist.
 //
 // A Manifest is applied when a field that this operator owns differs from the wanted value, and adjusted when it only has too many fields.
-// It is deleted when its module is Removed and there is no Successor to wait for, and when it is a surplus one of a module that is ready
+// It is deleted when its module is Removed and there is no Successor and no module of After to wait for, and when it is a surplus one of a module that is ready
 // with another. Nothing else is deleted. While the Snapshot is Behind, no module is removed or unmanaged.
 func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 	plan := planner{}
@@ -49,7 +49,7 @@ func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 			}
 		case Removed:
 			plan.fulfil(w, v)
-			if v.Successor != "" {
+			if v.Successor != "" || len(v.After) > 0 {
 				continue
 			}
 			if w.Behind && !v.Mandatory {

@@ -82,6 +82,7 @@ type resolver struct {
 	asked  map[ComponentKey]struct{}
 	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
+	needs   requirementState
 }
 
 func newResolver(w Snapshot) *resolver {
@@ -92,6 +93,7 @@ func newResolver(w Snapshot) *resolver {
 		status:        statusByName(w.Kyma),
 		asked:         map[ComponentKey]struct{}{},
 		targets:       map[targetKey]target{},
+		needs:         requirementState{gates: map[targetKey]gate{}, holds: map[targetKey]obstacle{}},
 	}
 	for i := range w.Kyma.Spec.Modules {
 		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]

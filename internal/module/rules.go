@@ -75,9 +75,14 @@ const (
 	ruleRolloutAborted
 	ruleApprovalRequired
 	ruleRequirementMissing
+	ruleRequirementComing
+	ruleRequirementAbsent
+	ruleRequirementInvalid
 	ruleRequirementCycle
 	ruleWouldBreak
+	ruleBreaksNoMore
 	ruleStillRequired
+	ruleRemovedAfter
 )
 
 var (
@@ -255,15 +260,31 @@ var rules = [...]Rule{
 	ruleRequirementMissing: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
 		Remedy:  "Add what is missing; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
+	ruleRequirementComing: {Kinds: []Kind{Waiting}, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonRequirementMissing,
+		Message: `version {version} needs {detail}`,
+		Remedy:  "Wait: what is missing is on its way, or is being looked for. If it lasts: see the module or the cluster that the message names."},
+	ruleRequirementAbsent: {Kinds: []Kind{Waiting}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRequirementMissing,
+		Message: `version {version} needs {detail}`,
+		Remedy:  "Add what the message names; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
+	ruleRequirementInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateInvalid,
+		Message: `what ModuleTemplate "{template}" requires cannot be read: {detail}`,
+		Remedy: "Correct `spec.requires` of the ModuleTemplate, or its annotation `operator.kyma-project.io/requires` " +
+			"(docs/spec/requirements.md)."},
 	ruleRequirementCycle: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonRequirementCycle,
 		Message: `version {version} cannot be installed: the modules {detail} require each other`,
 		Remedy:  "Offer a version of one of them that does not require the next one."},
 	ruleWouldBreak: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonWouldBreak,
 		Message: `version {version} is not installed: {detail}`,
 		Remedy:  "Upgrade or remove the modules that the message names first, or offer a version that they work with."},
+	ruleBreaksNoMore: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonWouldBreak,
+		Message: `version {version} waits until {detail}`,
+		Remedy:  "Wait. If it lasts: see the modules that the message names, which this version would break as they are."},
 	ruleStillRequired: {Kinds: []Kind{Keep}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonStillRequired,
 		Message: `the module is not removed: {detail}`,
 		Remedy:  "Remove the modules that the message names first, or together with it (`kyma delete --cascade`)."},
+	ruleRemovedAfter: {Kinds: []Kind{Removed}, State: v1beta2.StateDeleting, Reason: v1beta2.ReasonModuleDeleting,
+		Message: `the module is removed after {detail}`,
+		Remedy:  "Wait. If it lasts: the status of the modules that the message names says what holds them."},
 }
 
 // Rules returns the table verdict -> state, reason, message, remedy.

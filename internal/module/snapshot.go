@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Snapshot holds all input of the decisions. It is read before they start, and none of them changes it.
@@ -23,6 +24,8 @@ type Snapshot struct {
 	Manifests []v1beta2.Manifest
 	// Components that were read. One that Needed returns and that is absent here counts as being read for the first time.
 	Components map[ComponentKey]Component
+	// Cluster is what NeededFacts asks for.
+	Cluster ClusterFacts
 	// Windows define when upgrades with downtime may start; nil when no policy is in force.
 	Windows *WindowPolicy
 	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:
@@ -50,6 +53,8 @@ type Component struct {
 	LocalizedImages []string
 	// Extras is the content that it installs beside Source.
 	Extras Extras
+	// Requires is what it needs before it is installed, beside what its ModuleTemplate says.
+	Requires []requirements.Requirement
 	// Pending is true while it is being read for the first time.
 	Pending bool
 	// Reason (one of the API's) and Message describe why it cannot be read.

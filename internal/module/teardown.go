@@ -101,5 +101,5 @@ func sortForDeletion(w Snapshot) (doomed []v1beta2.Manifest, going []string) {
 	}
 	slices.Sort(going)
 	slices.SortFunc(doomed, func(a, b v1beta2.Manifest) int { return cmp.Compare(a.Name, b.Name) })
-	return doomed, going
+	return inOrder(w, doomed), going
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Kind is what a verdict does with a module.
@@ -78,6 +79,10 @@ type Verdict struct {
 	// Successor is the module that takes the place of a Removed one and has not recorded the objects that it installs yet: until then nothing
 	// is deleted.
 	Successor string
+	// After are modules that need a Removed one and are removed before it: until they are gone, nothing is deleted.
+	After []string
+	// Requires is what the version of Template requires, by the template and the component.
+	Requires []requirements.Requirement
 	// Surplus are further Manifests of the same module, such as one with an earlier name. They are deleted once Manifest is ready.
 	Surplus []*v1beta2.Manifest
 }
@@ -98,6 +103,7 @@ func (v *Verdict) install(found target, component Component) {
 	v.Channel, v.Version, v.ComponentName = found.Channel, found.Version, found.Component
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
 	v.Extras, v.Doubt = component.Extras, component.Warning
+	v.Requires = requiresOf(found.Template, component)
 }
 
 // disallow removes a module that this Kyma may no longer have.

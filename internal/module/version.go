@@ -106,7 +106,7 @@ func (r *resolver) content(key ComponentKey, manifest *v1beta2.Manifest) Compone
 	}
 	spec := &manifest.Spec
 	extras := Extras{Additional: spec.AdditionalInstalls, Config: spec.Config, CRDs: spec.CRDs}
-	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras}
+	return Component{Source: source, LocalizedImages: spec.LocalizedImages, Extras: extras, Requires: noted(manifest)}
 }
 
 // distrusted reports whether a component may not be installed only because of its signature.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 const (
@@ -68,6 +69,9 @@ func wantedAnnotations(v *Verdict) map[string]string {
 		v1beta2.AnnotationFQDN:             v.ComponentName,
 	}
 	annotateBack(v, annotations)
+	if len(v.Requires) > 0 {
+		annotations[v1beta2.AnnotationRequires] = requirements.FormatList(v.Requires)
+	}
 	return annotations
 }
 

@@ -65,6 +65,21 @@ func (g Graph) path(from map[string]string, module, last string) []string {
 	return way
 }
 
+// Needs reports whether a module requires another one, however indirectly.
+func (g Graph) Needs(module, other string) bool {
+	seen := map[string]bool{}
+	for next := slices.Clone(g[module]); len(next) > 0; next = next[1:] {
+		if next[0] == other {
+			return true
+		}
+		if !seen[next[0]] {
+			seen[next[0]] = true
+			next = append(next, g[next[0]]...)
+		}
+	}
+	return false
+}
+
 // Dependents returns the modules that require a module, itself left out, sorted.
 func (g Graph) Dependents(module string) []string {
 	var found []string

@@ -1,0 +1,158 @@
+package module
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+)
+
+func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
+	kept := func(by string) told {
+		return told{Keep, "Warning", "StillRequired", v1, "the module is not removed: " + by + " it"}
+	}
+	removed := told{Removed, "Deleting", "ModuleDeleting", v1, "the module is being removed"}
+	for _, test := range []struct {
+		name  string
+		edits []func(*Snapshot)
+		want  told // of a, which b and c need
+		goes  []string
+	}{
+		{"while others stay", []func(*Snapshot){asksFor("b", "c")}, kept("modules b, c need"), nil},
+		{"while another one stays", []func(*Snapshot){asksFor("b")}, kept("module b needs"), []string{"c"}},
+		{"although they are not ready", []func(*Snapshot){asksFor("b", "c"), isBroken("b"), isBroken("c")}, kept("modules b, c need"), nil},
+		{"although the component cannot be read", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) { clear(w.Components) }},
+			kept("modules b, c need"), nil},
+		{"although the release is gone", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) { delete(w.Releases, "a") }},
+			kept("modules b, c need"), nil},
+		{"unless all are left to the user", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) {
+			w.Kyma.Spec.Modules[0].Managed, w.Kyma.Spec.Modules[1].Managed = new(bool), new(bool)
+		}}, removed, []string{"a"}},
+		{"unless it is not for this Kyma any more", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) {
+			w.Templates["a-"+v1].Labels = map[string]string{v1beta2.LabelInternal: "true"}
+		}}, removed, []string{"a"}},
+		{"unless it is restricted to others", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) {
+			w.Restricted = []string{"a"}
+			w.Releases["a"].Spec.KymaSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"ring": "canary"}}
+		}}, removed, []string{"a"}},
+		{"unless another module takes its place", []func(*Snapshot){publishes("d", v1), asksFor("b", "c", "d"), func(w *Snapshot) {
+			w.Templates["d-"+v1].Spec.Data.SetName("a")
+		}}, told{Removed, "Deleting", "ModuleDeleting", v1,
+			"module d replaces this module, which is removed once the objects of d are recorded"}, nil},
+		{"while the hub's spec is not merged nothing is removed", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) { w.Behind = true }}, removed, nil},
+		{"but it can be left to the user", []func(*Snapshot){asksFor("b", "c", "a"), func(w *Snapshot) { w.Kyma.Spec.Modules[2].Managed = new(bool) }},
+			told{Unmanaged, "Unmanaged", "Unmanaged", v1, "the module is not managed: its objects are left as they are"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "a"), asksFor("a", "b", "c")))
+			w = edited(w, test.edits...)
+			expectTold(t, w, map[string]told{"a": test.want})
+			if _, deleted := writes(w); !slices.Equal(deleted, test.goes) {
+				t.Errorf("deleted %v, want %v", deleted, test.goes)
+			}
+		})
+	}
+}
+
+func TestStillRequired_WhatIsAboutToBeNeededIsKept(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
+	w = edited(w, publishes("b", v2, "a"), asksFor("b"))
+	expectTold(t, w, map[string]told{"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"}})
+	expectWrites(t, w, []string{"b 2.0.0"}, nil)
+}
+
+func TestStillRequired_WhatNeedsItIsKeptForAnother(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
+	w = edited(w, asksFor("c"))
+	expectTold(t, w, map[string]told{
+		"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"},
+		"b": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module c needs it"},
+	})
+	w = onePass(w)
+	expectWrites(t, w, nil, nil)
+	expectWrites(t, edited(w, asksFor()), nil, []string{"c"})
+	w = edited(w, func(w *Snapshot) { manifestOf(w, "a").Spec.Manager = nil }) // what is kept is put back
+	expectWrites(t, w, []string{"a 1.0.0"}, nil)
+}
+
+func TestDependencies_AreRemovedAfterWhatNeedsThem(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b", "a"), asksFor("a", "b", "c")))
+	w = edited(w, asksFor())
+	removed := func(by string) told {
+		return told{Removed, "Deleting", "ModuleDeleting", v1, "the module is removed after " + by + " it"}
+	}
+	want := map[string]told{"a": removed("modules b, c, which need"), "b": removed("module c, which needs")}
+	for _, going := range []string{"c", "b", "a"} {
+		expectTold(t, w, want)
+		expectWrites(t, w, nil, []string{going})
+		w = onePass(w)
+		expectWrites(t, w, nil, nil) // while it is going
+		w = edited(w, isGone(going))
+		delete(want, going)
+		delete(want, map[string]string{"c": "b", "b": "a"}[going])
+		if going == "c" {
+			want["a"] = removed("module b, which needs")
+		}
+	}
+}
+
+func TestDependencies_WhatNeedsEachOtherIsRemovedTogether(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
+	w = edited(w, publishes("a", v1, "b"))
+	w = onePass(w) // the author says so afterwards
+	expectWrites(t, edited(w, asksFor()), nil, []string{"c"})
+	expectWrites(t, edited(w, asksFor(), func(w *Snapshot) {
+		w.Manifests = slices.DeleteFunc(w.Manifests, func(m v1beta2.Manifest) bool { return m.Labels[v1beta2.LabelModuleName] == "c" })
+	}), nil, []string{"a", "b"})
+}
+
+func TestDependencies_NotAllowedModulesGoInOrderToo(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	hide := func(names ...string) func(*Snapshot) {
+		return func(w *Snapshot) {
+			for _, name := range names {
+				w.Templates[name+"-"+v1].Labels = map[string]string{v1beta2.LabelBeta: "true"}
+			}
+		}
+	}
+	expectWrites(t, edited(w, hide("a", "b")), nil, []string{"b"})
+	w = settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	expectWrites(t, edited(w, hide("a")), nil, []string{"a"})
+}
+
+func TestTeardown_ModulesGoInTheOrderOfWhatTheyNeed(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), publishes("d", v1), asksFor("a", "b", "c", "d")))
+	w = edited(w, kymaDeleted)
+	for _, going := range [][]string{{"c", "d"}, {"b"}, {"a"}} {
+		step := NextTeardown(w)
+		var names []string
+		for i := range step.Delete {
+			names = append(names, step.Delete[i].Labels[v1beta2.LabelModuleName])
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff(going, names); diff != "" || step.Step != StepDelete {
+			t.Fatalf("step %s, deleted (-want +got):\n%s", step.Step, diff)
+		}
+		w = carryOut(w, Plan{Delete: step.Delete})
+		if step = NextTeardown(w); step.Step != StepWait || step.Message == "" {
+			t.Fatalf("while they go: %s, %q", step.Step, step.Message)
+		}
+		for _, name := range going {
+			w = edited(w, isGone(name))
+		}
+	}
+	if step := NextTeardown(w); step.Step != StepRelease {
+		t.Errorf("at the end: %s", step.Step)
+	}
+}
+
+func TestTeardown_ACircleHasNoOrder(t *testing.T) {
+	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	w = onePass(edited(w, publishes("a", v1, "b")))
+	if step := NextTeardown(edited(w, kymaDeleted)); len(step.Delete) != 2 {
+		t.Errorf("deleted %d", len(step.Delete))
+	}
+}
