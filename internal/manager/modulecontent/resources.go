@@ -19,6 +19,9 @@ func installable(c *descriptor.Component) (module.Component, error) {
 	}
 	found := module.Component{LocalizedImages: c.Images(), Source: imageOf(c, &contents.Installs[0])}
 	found.Extras.Config, found.Extras.CRDs = imageOf(c, contents.Config), imageOf(c, contents.Definitions)
+	if found.Requires, err = required(c); err != nil {
+		return module.Component{}, err
+	}
 	for i := range contents.Installs[1:] {
 		layer := &contents.Installs[i+1]
 		raw, err := module.EncodeSource(imageOf(c, layer))
