@@ -76,8 +76,8 @@ func noted(manifest *v1beta2.Manifest) []requirements.Requirement {
 }
 
 // unmet implements rule 14a: it holds back a version that needs what is not there, or that would break another module, and reports whether
-// it did. That depends on what becomes of the other modules: at first it lets the version pass, and require decides once the verdicts of all
-// modules are known.
+// it did. That depends on what becomes of the other modules: at first it lets the version pass, and require decides once the verdicts of
+// all modules are known.
 func (r *resolver) unmet(v *Verdict, found target, component Component) bool {
 	key := targetKey{v.Module, v.Mandatory}
 	if because, held := r.needs.holds[key]; held {

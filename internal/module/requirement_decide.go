@@ -59,8 +59,8 @@ func (p *moves) decide() {
 	}
 }
 
-// hold records why a member is held back; nothing when rule 14a does not hold it. breaks reports that it would break another module now, and
-// ever that this one will have a version that works with it, once it may.
+// hold records why a member is held back; nothing when rule 14a does not hold it. breaks reports that it would break another module now,
+// and ever that this one will have a version that works with it, once it may.
 func (p *moves) hold(m *member, breaks, ever bool, first []*member) {
 	version, because := m.next(), obstacle{}
 	switch endings := p.endings(m); {
@@ -168,8 +168,8 @@ func (m *member) isUnderWay() bool {
 	return !m.ready && (m.v.Manifest.Status.State == "" || m.v.Manifest.Status.State == v1beta2.StateProcessing || !observed(m.v.Manifest))
 }
 
-// mayCome reports whether a module may meet a requirement without anything that a user does for it: its version does, and it only has to get
-// ready.
+// mayCome reports whether a module may meet a requirement without anything that a user does for it: its version does, and it only has to
+// get ready.
 func (m *member) mayCome(one requirements.Requirement) bool {
 	provided := m.provides()
 	return m.remains() && (provided.Version == "" || requirements.Accepts([]requirements.Requirement{one}, m.v.Module, provided.Version))

@@ -3,8 +3,10 @@ package module
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
@@ -55,6 +57,24 @@ func NeededFacts(w Snapshot) ClusterNeeds {
 	needs.Definitions = slices.Compact(needs.Definitions)
 	needs.Definitions = needs.Definitions[:min(len(needs.Definitions), maxDefinitions)]
 	return needs
+}
+
+// HeldByRequirement reports whether a Kyma says of a module that rule 14a holds a version back. The entry is that of the Kyma's status; a
+// mandatory module has none, and is in a condition.
+func HeldByRequirement(kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus, module, version string) bool {
+	said := ""
+	if entry != nil {
+		said = entry.Message
+	} else if told := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionMandatoryModules); told != nil && module != "" {
+		_, said, _ = strings.Cut("; "+told.Message, "; "+module+": ")
+		said, _, _ = strings.Cut(said, "; ")
+	}
+	return said != "" && slices.ContainsFunc([]rule{
+		ruleRequirementMissing, ruleRequirementCycle, ruleWouldBreak, ruleBreaksNoMore, ruleRequirementInvalid,
+	}, func(r rule) bool {
+		lead, _, _ := strings.Cut(r.message("version", version, "template", templateName(module, version)), "{detail}")
+		return strings.Contains(said, lead)
+	})
 }
 
 // requiresAnything reports whether any version that may count requires anything.

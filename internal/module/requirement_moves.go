@@ -9,8 +9,8 @@ import (
 // moves decides which modules get the version that they are about to get in this pass, and which have to wait for what, or are refused.
 //
 // Three things hold a module back: what its next version requires is not there; the next versions of some modules require each other in a
-// circle; or another module that is installed does not work with the next version. The last one may have a next version, too, that does. Then
-// the two belong together:
+// circle; or another module that is installed does not work with the next version. The last one may have a next version, too, that does.
+// Then the two belong together:
 //
 //   - where the other one's next version works with what this one has, the other one goes first, and this one waits for it;
 //   - where it needs this one's next version, this one goes first, and the other one follows once it is ready;

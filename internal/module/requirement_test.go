@@ -252,3 +252,50 @@ func TestNeededFacts_OnlyOfVersionsThatAreNotInstalled(t *testing.T) {
 		t.Errorf("needed without requirements: %+v", got)
 	}
 }
+
+func TestHeldByRequirement_AsTheStatusTellsIt(t *testing.T) {
+	broken := func(w *Snapshot) {
+		w.Templates["b-"+v2].Annotations = map[string]string{v1beta2.AnnotationRequires: "x"}
+	}
+	mandatory := func(w *Snapshot) {
+		w.Releases["b"].Spec.Mandatory, w.Releases["b"].Spec.Channels = &v1beta2.Mandatory{Version: v2}, nil
+		w.Mandatory = []*v1beta2.ModuleReleaseMeta{w.Releases["b"]}
+		w.Kyma.Spec.Modules = w.Kyma.Spec.Modules[:1]
+	}
+	for _, test := range []struct {
+		name  string
+		edits []func(*Snapshot)
+		want  bool
+	}{
+		{"nothing is missing", nil, false},
+		{"something is missing", []func(*Snapshot){publishes("b", v2, "x")}, true},
+		{"something is missing, and what runs is broken", []func(*Snapshot){publishes("b", v2, "x"), isBroken("b")}, true},
+		{"what it needs comes", []func(*Snapshot){publishes("b", v2, "a >=2"), publishes("a", v2)}, true},
+		{"a circle", []func(*Snapshot){publishes("b", v2, "b")}, true},
+		{"another module would break", []func(*Snapshot){publishes("b", v2), publishes("a", v1, "b <2"), noted1}, true},
+		{"what cannot be read", []func(*Snapshot){publishes("b", v2), broken}, true},
+		{"another obstacle", []func(*Snapshot){publishes("b", v2), func(w *Snapshot) { clear(w.Components) }}, false},
+		{"a mandatory module", []func(*Snapshot){publishes("b", v2, "x"), mandatory}, true},
+		{"a mandatory module that gets it", []func(*Snapshot){publishes("b", v2, "a"), mandatory}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := settle(t, world(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
+			w = onePass(edited(w, test.edits...))
+			var entry *v1beta2.ModuleStatus
+			if known := statusByName(w.Kyma)["b"]; len(w.Mandatory) == 0 {
+				entry = known
+			}
+			if got := HeldByRequirement(w.Kyma, entry, "b", v2); got != test.want {
+				t.Errorf("held: %v\n%+v\n%+v", got, entry, w.Kyma.Status.Conditions)
+			}
+			if HeldByRequirement(w.Kyma, entry, "b", "3.0.0") {
+				t.Error("another version is held")
+			}
+		})
+	}
+}
+
+// noted1 notes what a requires, as a pass before the last edit would have.
+func noted1(w *Snapshot) {
+	manifestOf(w, "a").Annotations[v1beta2.AnnotationRequires] = `[{"module":"b","version":"<2"}]`
+}

@@ -1,6 +1,7 @@
 package clustercache
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -8,8 +9,6 @@ import (
 	"sync"
 	"time"
 	"unique"
-
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
@@ -21,7 +20,6 @@ const (
 	kindsFor = 10 * time.Second
 	// partialFor is how long a discovery without all groups is used.
 	partialFor = time.Minute
-	maxVersion = 100
 )
 
 // discoveryCache caches what a runtime serves, as of the last discovery.
@@ -143,16 +141,11 @@ func (r *Runtime) kubeVersion(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var info struct {
-		GitVersion string `json:"gitVersion"`
-	}
-	if err := wire.ReadValue(data, &info); err != nil {
+	told, err := readVersion(bytes.NewReader(data))
+	if err != nil {
 		return "", fmt.Errorf("the version of the %s cannot be read: %w", r.conn.target, err)
 	}
-	if _, err := version.ParseGeneric(info.GitVersion); err != nil || len(info.GitVersion) > maxVersion {
-		return "", fmt.Errorf("the %s tells %.*q for its version, which is none", r.conn.target, maxVersion, info.GitVersion)
-	}
-	return info.GitVersion, nil
+	return told, nil
 }
 
 // outdated reports whether CustomResourceDefinitions that are newer than the document contradict it.

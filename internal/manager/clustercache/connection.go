@@ -34,6 +34,7 @@ type connection struct {
 	tell      func(priority.Level, ...types.NamespacedName)
 	concerned func() []types.NamespacedName // owners that track the runtime
 	recovered func()                        // told of the end of every outage
+	upgraded  func()                        // told of another version than before
 
 	short   transportPool
 	streams transportPool
@@ -51,6 +52,7 @@ type connection struct {
 	late      atomic.Int32       // passes that wait for longer than usual
 
 	mu       sync.Mutex
+	version  string // of Kubernetes, as the last probe found it
 	breaker  breaker
 	probing  bool
 	timer    *time.Timer

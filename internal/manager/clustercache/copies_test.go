@@ -37,7 +37,7 @@ func hear(t *testing.T, f *Clusters, role Role) func() []types.NamespacedName {
 
 func TestRole_SeparatesOwners(t *testing.T) {
 	name := types.NamespacedName{Namespace: "ns", Name: "kyma"}
-	for role, want := range map[Role]string{Manifests: "ns", Kymas: "kyma|ns", Catalogs: "catalog|ns"} {
+	for role, want := range map[Role]string{Manifests: "ns", Kymas: "kyma|ns", Catalogs: "catalog|ns", Requirements: "requirement|ns"} {
 		owner := role.Owner(name)
 		if owner.Namespace != want {
 			t.Errorf("%q: namespace %q, want %q", role, owner.Namespace, want)

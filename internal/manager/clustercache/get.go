@@ -178,6 +178,7 @@ func (f *Clusters) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime
 	r.conn = &connection{
 		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,
 		ctx: ctx, spawn: f.spawn, admission: f.admission, tempo: &f.tempo, tell: f.queues.add, concerned: r.allOwners, recovered: r.retryKinds,
+		upgraded: r.reportUpgrade,
 	}
 	r.conn.writes.removed = r.noteDeleted
 	r.discoveryCache.calling = r.conn.newMutex()

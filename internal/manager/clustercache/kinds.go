@@ -32,8 +32,9 @@ type readLevel struct {
 // needsOf returns what an interest needs. A stream of full objects replaces the single reads of health for CRDs and Namespaces.
 func needsOf(i runtimes.Interest) readLevel {
 	return readLevel{
-		health: i.Mode == runtimes.Workload || i.Keep && isReadable(i.GroupKind()),
-		state:  i.Mode == runtimes.ModuleCR, keep: i.Keep, copies: i.Mode == runtimes.Copy,
+		health: i.Mode == runtimes.Workload || i.Mode == runtimes.Definition || i.Keep && isReadable(i.GroupKind()),
+		state:  i.Mode == runtimes.ModuleCR || i.Mode == runtimes.Definition, keep: i.Keep,
+		copies: i.Mode == runtimes.Copy || i.Mode == runtimes.Definition,
 	}
 }
 
@@ -92,6 +93,9 @@ func groupInterests(interests []runtimes.Interest) map[schema.GroupKind]trackSpe
 		one := trackSpec{versions: []string{i.Version}, needs: needsOf(i)}
 		if i.Only.Name != "" {
 			one.only = placeOf(i.Only.Namespace, i.Only.Name)
+		}
+		if i.Mode == runtimes.Definition {
+			gk = definitionKind(i.Only.Name)
 		}
 		all[gk] = all[gk].and(one)
 	}

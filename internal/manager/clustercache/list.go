@@ -50,9 +50,10 @@ func (r *Runtime) list(ctx context.Context, k *kind) error {
 	r.mu.RLock()
 	w := k.spec
 	r.mu.RUnlock()
-	err = error(&apply.UnknownKindError{GroupVersionKind: k.gk.WithVersion("")})
+	gk := servedKind(k.gk)
+	err = error(&apply.UnknownKindError{GroupVersionKind: gk.WithVersion("")})
 	for _, version := range w.versions {
-		if err = r.listVersion(ctx, k, k.gk.WithVersion(version), w); apply.Classify(err) != apply.ClassKindUnknown {
+		if err = r.listVersion(ctx, k, gk.WithVersion(version), w); apply.Classify(err) != apply.ClassKindUnknown {
 			break
 		}
 	}

@@ -139,10 +139,10 @@ func (r *Runtime) storeEventLocked(k *kind, at objectKey, before, after *object)
 	if k.readsHealth() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
 		r.readHealthLocked(k, at)
 	}
-	if k.gk == inventory.CRDKind && k.spec.needs.full() && c&(appeared|reassessed) != 0 {
+	if servedKind(k.gk) == inventory.CRDKind && k.spec.needs.full() && c&(appeared|reassessed) != 0 {
 		r.applyHealthLocked(k, at)
 	}
-	if echo && len(owners) > 0 {
+	if echo && len(owners) > 0 && servedKind(k.gk) == k.gk { // no write's response tells of a definition alone
 		r.postponeEventLocked(subject{k.gk, at}, after.version, owners)
 		return nil
 	}
@@ -157,7 +157,7 @@ func (r *Runtime) storeObjectLocked(k *kind, at objectKey, before, after *object
 		}
 		delete(k.objects, at)
 		delete(k.pendingDeletes, at)
-		if k.gk == inventory.CRDKind {
+		if servedKind(k.gk) == inventory.CRDKind {
 			r.served.forgetDefinition(at.name.Value())
 		}
 		return vanished

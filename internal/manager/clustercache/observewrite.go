@@ -92,7 +92,7 @@ func (r *Runtime) applyHealthLocked(k *kind, at objectKey) {
 		if k.readsHealth() && !k.watched {
 			r.readHealthLocked(k, at)
 		}
-	case k.gk == inventory.CRDKind:
+	case servedKind(k.gk) == inventory.CRDKind:
 		_, group, _ := strings.Cut(at.name.Value(), ".")
 		for gk, other := range r.kinds {
 			if gk.Group == group && other.absent {

@@ -66,6 +66,10 @@ func (c *connection) probeVersion(ctx context.Context) error {
 		resp.StatusCode == http.StatusForbidden && c.target.Local,
 		resp.StatusCode >= http.StatusInternalServerError:
 		return statusError(resp, "get", path.Path)
+	case resp.StatusCode == http.StatusOK:
+		if version, err := readVersion(io.LimitReader(resp.Body, maxVersionBody)); err == nil {
+			c.recordVersion(version)
+		}
 	}
 	return nil
 }

@@ -104,6 +104,9 @@ func (r *Runtime) afterStream(ctx context.Context, k *kind, s *stream, err error
 		return
 	}
 	a := r.attempt(err, time.Now())
+	if a.outcome != outcomeCut {
+		r.checkVersion()
+	}
 	if s != nil {
 		a.began, a.opened, a.carried = s.begun, s.opened, s.carried
 	}

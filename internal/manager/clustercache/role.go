@@ -15,6 +15,8 @@ const (
 	Manifests Role = ""
 	// Kymas sync the Kyma into a runtime, and its prerequisites.
 	Kymas Role = "kyma"
+	// Requirements are Kymas whose modules require something of their clusters.
+	Requirements Role = "requirement"
 	// Catalogs sync the module templates and releases into a runtime.
 	Catalogs Role = "catalog"
 )

@@ -34,11 +34,13 @@ type Runtime struct {
 
 	mu     sync.RWMutex
 	owners map[types.NamespacedName]*tracker
-	kinds  map[schema.GroupKind]*kind
-	echoes map[subject]selfWriteEvent
-	flush  *time.Timer
-	audit  *time.Timer
-	reads  map[subject]bool // health being read; true asks for one more time
+	// versioned are the owners that are enqueued when the version of Kubernetes changes.
+	versioned map[types.NamespacedName]struct{}
+	kinds     map[schema.GroupKind]*kind
+	echoes    map[subject]selfWriteEvent
+	flush     *time.Timer
+	audit     *time.Timer
+	reads     map[subject]bool // health being read; true asks for one more time
 
 	once sync.Map // what Once was requested
 

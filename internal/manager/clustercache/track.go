@@ -39,6 +39,7 @@ func (r *Runtime) Untrack(owner types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.owners, owner)
+	delete(r.versioned, owner)
 	r.conn.forget(owner)
 	if r.ctx.Err() != nil {
 		return // closed: nothing is known of any kind any more
@@ -200,6 +201,7 @@ func (r *Runtime) auditAll() {
 		r.relistKindLocked(k)
 	}
 	r.discoveryCache.invalidate()
+	r.checkVersionLocked()
 	r.audit.Reset(r.auditAfter())
 }
 

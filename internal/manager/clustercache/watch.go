@@ -148,7 +148,7 @@ func (r *Runtime) begin(k *kind, cut context.CancelFunc) *stream {
 		return nil
 	}
 	k.cut = cut
-	gvk := k.gk.WithVersion(k.resource.Version)
+	gvk := servedKind(k.gk).WithVersion(k.resource.Version)
 	return &stream{gvk: gvk, resource: k.resource, needs: k.spec.needs, only: k.spec.only, resume: k.resume, begun: time.Now()}
 }
 

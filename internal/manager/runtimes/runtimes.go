@@ -45,6 +45,9 @@ const (
 	ModuleCR
 	// Copy reads the metadata of owned objects, and enqueues all owners that track the kind with Copy at every change of any of them.
 	Copy
+	// Definition reads the one CustomResourceDefinition that Only names, owned or not, and enqueues all owners that track it at every change of
+	// it. It costs a list and a stream of that object.
+	Definition
 )
 
 // Interest is a kind that a Manifest tracks.

@@ -17,11 +17,12 @@ const UnreadyInSoak = 5 * time.Minute
 
 // What keeps a Kyma from beginning, beside its runtime. It is being deleted also where its module is left to the user.
 const (
-	HeldByWindow     = "window"
-	HeldByConsent    = "consent"
-	HeldByDeletion   = "deletion"
-	HeldBySuspension = "suspended"
-	HeldByRefusal    = "refused"
+	HeldByWindow      = "window"
+	HeldByConsent     = "consent"
+	HeldByDeletion    = "deletion"
+	HeldBySuspension  = "suspended"
+	HeldByRefusal     = "refused"
+	HeldByRequirement = "requirement"
 )
 
 // Member is a Kyma that has the module from the channel, as it was seen.

@@ -83,6 +83,8 @@ type Reconciler struct {
 	// Now returns the clock.
 	Now func() metav1.Time
 
+	// required holds the connection that tells each Kyma what its modules require of the cluster, while they wait for that.
+	required sync.Map
 	// tracked holds the connection that feeds each Kyma; paces limits how often changes of its runtime's spec are accepted.
 	tracked, paces sync.Map
 	// worked are the Kymas that this replica may hold state of. released holds the UID of a Kyma whose finalizers were removed, until the
@@ -167,6 +169,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	world.Unpinnable, world.Behind = r.unpinnable(kyma, effective), side.behind()
 	retry = soonest(retry, r.observeConsent(ctx, &world, side))
 	world.Kyma = side.withObservedGeneration(effective)
+	r.readCluster(ctx, side, &world)
 	var verdicts []module.Verdict
 	if known {
 		verdicts = module.Resolve(world)
@@ -212,6 +215,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 		r.Priorities.Kymas.Forget(key)
 	}
 	r.untrack(key)
+	r.unrequire(key)
 	r.paces.Delete(key)
 	r.consents.Delete(key)
 	r.worked.Delete(key)

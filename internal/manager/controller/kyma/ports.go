@@ -63,6 +63,13 @@ type Runtime interface {
 	Live(id inventory.ID) inventory.Live
 	// Established reports whether a definition is established.
 	Established(id inventory.ID) bool
+	// Require requests events of what modules of a Kyma require of the cluster, until Untrack or another call. It costs a list and a stream for
+	// each definition that was not awaited before.
+	Require(owner types.NamespacedName, needs module.ClusterNeeds)
+	// Required returns what is known of it. It makes no call; the owner is enqueued when more is known.
+	Required(owner types.NamespacedName, needs module.ClusterNeeds) module.ClusterFacts
+	// Unrequire ends what Require began.
+	Unrequire(owner types.NamespacedName)
 }
 
 // Clusters connects to runtimes.
@@ -70,6 +77,8 @@ type Clusters interface {
 	// Get returns the connection to the runtime of a Kyma, which is enqueued when a runtime that did not respond at first responds. A *Problem
 	// names the reason for having none.
 	Get(ctx context.Context, kyma types.NamespacedName) (Runtime, error)
+	// Local returns the connection to the hub itself, for what a Kyma's modules require of it, in the same way.
+	Local(ctx context.Context, kyma types.NamespacedName) (Runtime, error)
 	// Source enqueues the Kymas whose runtimes changed.
 	Source() source.Source
 }

@@ -37,7 +37,8 @@ const (
 //
 //   - a Kyma enqueues itself when its spec, labels or deletion changed, never by its own status;
 //   - a Manifest enqueues its Kyma, also by its status;
-//   - an access Secret enqueues its Kyma, and so do events in the runtime about what the Kyma needs there;
+//   - an access Secret enqueues its Kyma, and so do events in the runtime about what the Kyma needs there, and what its modules require while
+//     they wait for that;
 //   - a catalog that gets in sync, or out of it, enqueues its Kyma, the image pull Secret enqueues all of them;
 //   - a ModuleReleaseMeta or ModuleTemplate enqueues the Kymas that have the module, or all when it is mandatory, spread over rollout when
 //     that is set;

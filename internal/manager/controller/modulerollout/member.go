@@ -226,10 +226,18 @@ func (c candidate) held(begun bool, t *target, refusal string) string {
 		return rollout.HeldByRefusal
 	case module.AwaitsConsent(c.entry, t.Version):
 		return rollout.HeldByConsent
-	case module.AwaitsRequirement(c.entry, t.Version):
-		return rollout.HeldByRefusal
+	case module.HeldByRequirement(c.kyma, c.entry, t.module(), t.Version):
+		return rollout.HeldByRequirement
 	}
 	return ""
+}
+
+// module returns the name of the target's module, empty while its template is not known.
+func (t *target) module() string {
+	if t.template == nil {
+		return ""
+	}
+	return t.template.Spec.ModuleName
 }
 
 // freeSince returns when a suspension ended that was seen.
