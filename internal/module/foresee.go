@@ -98,13 +98,6 @@ func AwaitsConsent(entry *v1beta2.ModuleStatus, version string) bool {
 	return entry != nil && entry.Pending != nil && entry.Pending.Version == version && len(entry.Pending.From) > 0
 }
 
-// AwaitsRequirement reports whether an entry of the status says that a version waits for what it requires, or is not what others require.
-func AwaitsRequirement(entry *v1beta2.ModuleStatus, version string) bool {
-	return entry != nil && slices.ContainsFunc([]rule{ruleRequirementMissing, ruleRequirementCycle, ruleWouldBreak}, func(r rule) bool {
-		return strings.Contains(entry.Message, r.beginning(version))
-	})
-}
-
 // beginning returns the part of a rule's message before its detail.
 func (r rule) beginning(version string) string {
 	before, _, _ := strings.Cut(r.message("version", version), "{detail}")
