@@ -153,8 +153,8 @@ func TestProperty_NothingOfAClosedWaveIsNeeded(t *testing.T) {
 			v := &verdicts[i]
 			offers, answer, ok := asks(w, v)
 			release := w.Releases[v.Module]
-			// Two modules may have one component, and a Manifest or a status may name the version, rightly or not.
-			if !ok || answer.Allowed || answer.NoSlot || offers == answer.From || release.Spec.OCMComponentName != componentOfModule(v.Module) ||
+			// Two modules may have one component, and a Manifest or a status may name the version, rightly or not. Consent is asked for in time.
+			if !ok || asksForConsent(&w) || answer.Allowed || answer.NoSlot || offers == answer.From || release.Spec.OCMComponentName != componentOfModule(v.Module) ||
 				slices.Contains(versionsHad(w, v), offers) || v.Mandatory && slices.ContainsFunc(versionsHad(w, v), func(version string) bool {
 				return moduleversion.IsDowngrade(version, offers)
 			}) {

@@ -24,6 +24,7 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 	if entry.Maintenance = !v.WakeAt.IsZero(); !v.Silent {
 		entry.Offered = v.Offered
 	}
+	entry.Pending = pendingOf(v, result)
 	have := installed{Channel: v.Channel, Version: v.Version, Component: v.ComponentName}
 	if v.Template != nil && result.Reason != "" {
 		// Not written, so not installed: a later version is compared with the one that the status names.

@@ -176,7 +176,7 @@ func judgeKeep(v *Verdict, manifest *v1beta2.Manifest) outcome {
 func judgeHeld(w Snapshot, v *Verdict, manifest *v1beta2.Manifest) outcome {
 	have := conclude(ruleManifestPending, "manifest", nameOf(w, v, manifest))
 	switch {
-	case v.Template == nil && manifest == nil && v.Offered != "":
+	case v.Template == nil && manifest == nil && (v.Offered != "" || v.Reason == v1beta2.ReasonApprovalRequired):
 		return outcome{state: v1beta2.StateProcessing, reason: v.Reason, cause: v.Reason, message: v.Message}
 	case v.Template != nil:
 		have = judgeRun(w, v, manifest)

@@ -90,7 +90,8 @@ func TestProperty_AVerdictKeepsItsKindsWord(t *testing.T) {
 				t.Errorf("%s: %s is woken at %s", v.Module, v.Reason, v.WakeAt)
 			case (v.Offered != "") != (v.Reason == v1beta2.ReasonWaitingForRollout) || v.Offered != "" && v.Kind != Waiting:
 				t.Errorf("%s: %s, %s, and %q is offered", v.Module, v.Kind, v.Reason, v.Offered)
-			case v.Kind != Run && (v.State == "" && v.WakeAt.IsZero() && v.Offered == "" && v.Reason != v1beta2.ReasonRolloutAborted ||
+			case v.Kind != Run && (v.State == "" && v.WakeAt.IsZero() && v.Offered == "" && v.Reason != v1beta2.ReasonRolloutAborted &&
+				v.Reason != v1beta2.ReasonApprovalRequired ||
 				v.Reason == "" || v.Message == ""):
 				t.Errorf("%s: %s without state, reason or message", v.Module, v.Kind)
 			case v.Kind == Keep && v.Manifest == nil && v.Template == nil, v.Kind == Refused && v.Template != nil:
@@ -215,7 +216,7 @@ func TestReadyNeverLies(t *testing.T) {
 				continue
 			}
 			m := v.Manifest
-			kept := entry.Maintenance || v.Offered != "" || v.Reason == v1beta2.ReasonRolloutAborted
+			kept := entry.Maintenance || v.Offered != "" || v.Reason == v1beta2.ReasonRolloutAborted || v.Reason == v1beta2.ReasonApprovalRequired
 			if v.Kind != Run && !kept || m == nil || m.Status.State != v1beta2.StateReady || m.Status.ObservedGeneration != m.Generation ||
 				m.DeletionTimestamp != nil || m.Spec.Version != v.Version {
 				t.Errorf("%s is told to be Ready: %+v", entry.Name, v)
@@ -257,7 +258,7 @@ func TestNeededIsEnough(t *testing.T) {
 			w.Components[key] = newComponent(key.Version)
 		}
 		for _, v := range Resolve(w) {
-			if v.Reason == v1beta2.ReasonComponentPending {
+			if v.Reason == v1beta2.ReasonComponentPending && v.Consent != ConsentUnknown {
 				t.Errorf("%s: %s", v.Module, v.Message)
 			}
 		}

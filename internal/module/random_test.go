@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
 // dice generates Snapshots in which everything may be wrong at once.
@@ -48,7 +49,45 @@ func (d dice) snapshot() Snapshot {
 			d.manifest(&w, name)
 		}
 	}
+	d.consent(&w)
 	return w
+}
+
+// consent may make entries and a policy ask for consent, some of which was given, and a version wait for it since an earlier pass.
+func (d dice) consent(w *Snapshot) {
+	if d.rarely(2) {
+		return
+	}
+	if d.rarely(3) {
+		w.Approvals = &ApprovalPolicy{Rules: []ApprovalRule{{
+			Modules: []string{d.one("*", "alpha", "b*")}, When: []ApprovalTrigger{ApprovalTrigger(d.one("Always", "NewRights"))},
+			By: []v1beta2.ConsentSide{v1beta2.ConsentSide(d.one("Hub", "Runtime"))}, FirstInstallation: d.rarely(2),
+		}}}
+	}
+	w.RuntimeConsent, w.RuntimeUnread = map[string]EntryConsent{}, d.rarely(4)
+	for i := range w.Kyma.Spec.Modules {
+		entry := &w.Kyma.Spec.Modules[i]
+		entry.UpgradeStrategy = v1beta2.UpgradeStrategy(d.one("", "Manual", "Automatic"))
+		w.RuntimeConsent[entry.Name] = EntryConsent{Strategy: v1beta2.UpgradeStrategy(d.one("", "", "Manual"))}
+	}
+	needed := NeededChanges(*w)
+	w.Changes = map[ChangeKey]Change{}
+	for _, one := range needed {
+		if !d.rarely(3) {
+			w.Changes[one.ChangeKey] = Change{NewRights: d.rarely(2), Problem: d.one("", "", "ContentInvalid")}
+		}
+		for i := range w.Kyma.Spec.Modules {
+			if entry := &w.Kyma.Spec.Modules[i]; entry.Name == one.Module && d.rarely(4) {
+				entry.Approved = revision.Reference(one.Wanted.Spec.Version, one.To)
+			}
+		}
+		for i := range w.Kyma.Status.Modules {
+			if entry := &w.Kyma.Status.Modules[i]; entry.Name == one.Module && d.rarely(2) {
+				at := metav1.NewTime(noon.Add(time.Duration(d.IntN(3)-1) * time.Hour))
+				entry.Pending = &v1beta2.PendingVersion{Version: one.Wanted.Spec.Version, Digest: one.To, Deadline: &at, From: []v1beta2.ConsentSide{"Hub"}}
+			}
+		}
+	}
 }
 
 // windows returns no policy, one whose window is open at noon, one whose window opens tomorrow, or one without windows.

@@ -65,6 +65,7 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 		v.Manifest, v.Surplus = r.of(name)
 		v.Origin = Origin{Spec: r.spec[name] != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
 		v.stands(installedOf(r.status[name], v.Manifest))
+		r.keepPending(&v)
 		if !v.Origin.Spec && !v.Origin.Manifest && (!isRemote(w.Kyma) || !Met(w.Kyma)) {
 			v.is(Removed, ruleDisabled, ruleDisabled.message()) // no runtime's user can have requested it, and nothing is installed
 		}

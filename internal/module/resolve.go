@@ -80,6 +80,8 @@ type resolver struct {
 	spec   map[string]*v1beta2.Module
 	status map[string]*v1beta2.ModuleStatus
 	asked  map[ComponentKey]struct{}
+	// changes are those that were looked at.
+	changes map[ChangeKey]NeededChange
 	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
 }
@@ -91,6 +93,7 @@ func newResolver(w Snapshot) *resolver {
 		spec:          map[string]*v1beta2.Module{},
 		status:        statusByName(w.Kyma),
 		asked:         map[ComponentKey]struct{}{},
+		changes:       map[ChangeKey]NeededChange{},
 		targets:       map[targetKey]target{},
 	}
 	for i := range w.Kyma.Spec.Modules {
@@ -117,7 +120,7 @@ func (r *resolver) resolve() []Verdict {
 	for module := range all {
 		verdicts = append(verdicts, r.module(module))
 	}
-	return r.withMandatory(verdicts)
+	return r.foresee(r.withMandatory(verdicts))
 }
 
 // add adds the keys of a map to a set.
@@ -207,6 +210,9 @@ func (r *resolver) unread(v *Verdict, key ComponentKey, component Component) boo
 		r.wait(v, "")
 		return true
 	}
+	if component.Pending && r.awaitsAlready(v, key) {
+		return true
+	}
 	if component.Pending {
 		v.is(Waiting, ruleComponentPending, ruleComponentPending.message("component", key.Name, "version", key.Version))
 		return true
@@ -263,7 +269,8 @@ func (r *resolver) enforce(v *Verdict) {
 	if kept.Template, refused = r.templateFor(v, kept.Version); refused != nil {
 		return
 	}
-	if component := r.content(kept.key(), v.Manifest); !component.Pending && component.Reason == "" {
+	component := r.content(kept.key(), v.Manifest)
+	if !component.Pending && component.Reason == "" && r.consented(v, kept, component) {
 		v.install(kept, component)
 	}
 }
@@ -291,7 +298,8 @@ func (r *resolver) update(v *Verdict, found target) {
 		moduleversion.IsDowngrade(v.Version, found.Version) {
 		return
 	}
-	if component := r.content(found.key(), v.Manifest); !component.Pending && component.Reason == "" {
+	component := r.content(found.key(), v.Manifest)
+	if !component.Pending && component.Reason == "" && r.consented(v, found, component) {
 		v.install(found, component)
 	}
 }

@@ -160,7 +160,7 @@ func setSigned(w Snapshot, status *v1beta2.KymaStatus, modules []moduleReasons) 
 // notable reports whether a module has something to tell although what it runs may be ready: another version waits, was aborted, or gave
 // way to an earlier one.
 func (m moduleReasons) notable() bool {
-	return m.entry.Maintenance || m.entry.Offered != "" || m.reason == v1beta2.ReasonRolloutAborted || m.reason == v1beta2.ReasonRolledBack
+	return m.entry.Maintenance || m.entry.Offered != "" || m.reason == v1beta2.ReasonApprovalRequired || m.reason == v1beta2.ReasonRolloutAborted || m.reason == v1beta2.ReasonRolledBack
 }
 
 // rank sorts the modules by how much they need a user. Among equals, those that have something to tell come first.

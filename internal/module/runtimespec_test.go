@@ -138,12 +138,15 @@ func TestRuntimespec_WhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
 	if version := inside(entry, "version"); version["pattern"] != versionPattern.String() || version["maxLength"] != float64(maxWord) {
 		t.Errorf("the API's version: %v", version)
 	}
-	if avoid := inside(entry, "avoid"); avoid["pattern"] != targetPattern.String() || avoid["maxLength"] != float64(maxTarget) {
-		t.Errorf("the API's avoid: %v", avoid)
+	for _, name := range []string{"avoid", "approved"} {
+		if target := inside(entry, name); target["pattern"] != targetPattern.String() || target["maxLength"] != float64(maxTarget) {
+			t.Errorf("the API's %s: %v", name, target)
+		}
 	}
 	known := map[string]bool{"name": true, "channel": true, "version": true, "controller": true, "remoteModuleTemplateRef": true,
 		"customResourcePolicy": true, "managed": true, "allowCRDChanges": true,
-		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "backTo": true, "retry": true}
+		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "backTo": true, "retry": true,
+		"upgradeStrategy": true, "approved": true}
 	for name := range entry {
 		if !known[name] {
 			t.Errorf("field %s of a module is neither checked nor carried between hub and runtime", name)

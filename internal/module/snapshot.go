@@ -28,6 +28,13 @@ type Snapshot struct {
 	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:
 	// no Kyma gets another version of the module.
 	Rollouts map[string]*v1beta2.ModuleRollout
+	// Approvals says which versions need consent, beside those of modules with upgradeStrategy Manual; nil when no policy is in force.
+	Approvals *ApprovalPolicy
+	// RuntimeConsent is what the entries of the runtime's Kyma say about consent, by module. RuntimeUnread is true while that is not known.
+	RuntimeConsent map[string]EntryConsent
+	RuntimeUnread  bool
+	// Changes that were found out. One that NeededChanges returns and that is absent here counts as being found out.
+	Changes map[ChangeKey]Change
 	// Restricted are the modules of flag --restricted-default-modules: they are for the Kymas that their release selects.
 	Restricted []string
 	// Unpinnable are the modules whose version the runtime's user pins without being allowed to.

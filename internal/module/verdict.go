@@ -48,6 +48,11 @@ type Verdict struct {
 	WakeAt time.Time
 	// Offered is the version that waits for its rollout; empty when none does.
 	Offered string
+	// Consent is what rule 14b found; empty when an earlier rule decided. Pending is the version that waits for consent: with its sides, or
+	// without any where it waits for something else and has a deadline. ForceAt is when the deadline has to be looked at, zero for never.
+	Consent Consent
+	Pending *v1beta2.PendingVersion
+	ForceAt time.Time
 	// Silent keeps the wait out of the status: it is over in a moment, and to tell it would cost a write.
 	Silent bool
 	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.

@@ -82,7 +82,7 @@ func (r *resolver) stay(v *Verdict, u *upgrade, reason string) bool {
 	if v.Manifest == nil && r.unread(v, kept.key(), component) {
 		return true
 	}
-	if component.Pending || component.Reason != "" {
+	if component.Pending || component.Reason != "" || v.Manifest != nil && !r.consented(v, kept, component) {
 		return r.stayAsIs(v, u, reason, nil)
 	}
 	r.installBack(v, u, reason, way{target: kept, component: component})

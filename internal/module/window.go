@@ -147,12 +147,12 @@ func fixed(t time.Time) *time.Location {
 	return time.FixedZone("", offset)
 }
 
-// NextWake returns the time until the first module that waits for a window, or for the deadline of its upgrade, must be reconciled; zero
-// when none does.
+// NextWake returns the time until the first module that waits for a window, for the deadline of its upgrade or for that of its consent must
+// be reconciled; zero when none does.
 func NextWake(verdicts []Verdict, now time.Time) time.Duration {
 	var wake time.Duration
 	for i := range verdicts {
-		for _, at := range []time.Time{verdicts[i].WakeAt, verdicts[i].Deadline} {
+		for _, at := range []time.Time{verdicts[i].WakeAt, verdicts[i].Deadline, verdicts[i].ForceAt} {
 			if at.IsZero() {
 				continue
 			}
