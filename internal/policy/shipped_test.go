@@ -14,6 +14,9 @@ func TestShipped_TheFilesThatAreShippedAreAccepted(t *testing.T) {
 			_, err := parseWindows([]byte(data["policy.json"]), 20*time.Minute)
 			return err
 		},
+		"approvals": func(data map[string]string) error {
+			return CheckApprovals([]byte(data["approvals.yaml"]))
+		},
 		"signatures": func(data map[string]string) error {
 			_, err := parseSignatures([]byte(data["signatures.yaml"]), os.ReadFile)
 			return err

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"regexp"
-	"slices"
-	"sync"
 
 	"github.com/go-logr/logr"
 
@@ -13,9 +11,7 @@ import (
 // SignatureFile holds the signature policy of a file that may change at any time.
 type SignatureFile struct {
 	watched[signatureRules]
-
-	waiting sync.Mutex
-	told    []func()
+	listeners
 }
 
 // signatureRules are the rules of a file.
@@ -62,20 +58,4 @@ func (f *SignatureFile) For(component string) *descriptor.SignaturePolicy {
 		}
 	}
 	return known.rest
-}
-
-// OnChange registers a function that is called after the rules in force have changed.
-func (f *SignatureFile) OnChange(do func()) {
-	f.waiting.Lock()
-	defer f.waiting.Unlock()
-	f.told = append(f.told, do)
-}
-
-func (f *SignatureFile) tell() {
-	f.waiting.Lock()
-	told := slices.Clone(f.told)
-	f.waiting.Unlock()
-	for _, do := range told {
-		do()
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -18,9 +17,7 @@ import (
 // WindowFile defines when upgrades with downtime may start, with a file that may change at any time.
 type WindowFile struct {
 	watched[*module.WindowPolicy]
-
-	waiting sync.Mutex
-	told    []func()
+	listeners
 }
 
 // Windows reads the file at path. Without a file, or with an invalid one, there is no policy: upgrades with downtime are refused and
@@ -50,22 +47,6 @@ func (f *WindowFile) Policy() *module.WindowPolicy { return f.current() }
 
 // Good reports whether the current content of the file is in force.
 func (f *WindowFile) Good() bool { return f.Policy() != nil && f.Err() == nil }
-
-// OnChange registers a function that is called after another policy has come into force.
-func (f *WindowFile) OnChange(do func()) {
-	f.waiting.Lock()
-	defer f.waiting.Unlock()
-	f.told = append(f.told, do)
-}
-
-func (f *WindowFile) tell() {
-	f.waiting.Lock()
-	told := append([]func(){}, f.told...)
-	f.waiting.Unlock()
-	for _, do := range told {
-		do()
-	}
-}
 
 // Start follows the file until the context ends.
 func (f *WindowFile) Start(ctx context.Context) error {
