@@ -1,0 +1,150 @@
+package modulerights
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
+)
+
+const (
+	// keptReports and keptChanges bound what is remembered: a fleet is on its way between few contents at a time.
+	keptReports = 64
+	keptChanges = 8192
+	// renderedAtOnce bounds the contents that are rendered at a time.
+	renderedAtOnce = 2
+	// keptSentences is the number of sentences that a status has room for.
+	keptSentences = 5
+	// retryCapabilities is the pause after a cluster that did not say what it serves.
+	retryCapabilities = 45 * time.Second
+)
+
+// ErrPending reports that a content is being fetched; nothing has failed.
+var ErrPending = errors.New("the content is being fetched")
+
+// Contents renders what Manifests install.
+type Contents interface {
+	// NeedsCapabilities reports whether what a Manifest installs is rendered differently for different clusters.
+	NeedsCapabilities(manifest *v1beta2.Manifest) (bool, error)
+	// Objects returns the rendered objects of a Manifest. They are shared and must not be changed. The error is ErrPending while the content
+	// is being fetched, and otherwise has a reason of package content.
+	Objects(ctx context.Context, manifest *v1beta2.Manifest, known runtimes.Capabilities) ([]*unstructured.Unstructured, error)
+}
+
+// Rights finds out what contents of modules may do.
+type Rights struct {
+	// Contents renders.
+	Contents Contents
+	// Capabilities returns what the cluster of a Kyma serves; local is true for the hub itself.
+	Capabilities func(ctx context.Context, kyma types.NamespacedName, local bool) (runtimes.Capabilities, error)
+	// Rendered is called for each content that was rendered.
+	Rendered func()
+	// Log gets a line for each content that cannot be rendered.
+	Log logr.Logger
+
+	reports, changes *lru.Cache
+	room             chan struct{}
+	pauses           pauses
+
+	ctx     context.Context //nolint:containedctx // of all jobs
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	rendering singleflight.Group
+
+	mu    sync.Mutex
+	jobs  map[changeKey]*job
+	queue priority.Queue
+}
+
+// New returns Rights that render with contents.
+func New(contents Contents, capabilities func(context.Context, types.NamespacedName, bool) (runtimes.Capabilities, error)) *Rights {
+	r := &Rights{
+		Contents: contents, Capabilities: capabilities, Rendered: func() {}, Log: logr.Discard(),
+		reports: lru.New(keptReports), changes: lru.New(keptChanges), room: make(chan struct{}, renderedAtOnce), pauses: standardPauses,
+		jobs: map[changeKey]*job{},
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// Start ends what is under way when the context ends.
+func (r *Rights) Start(ctx context.Context) error {
+	<-ctx.Done()
+	r.mu.Lock()
+	r.cancel() // no job begins after this
+	r.mu.Unlock()
+	r.running.Wait()
+	return nil
+}
+
+// NeedLeaderElection returns false: every replica looks after Kymas.
+func (r *Rights) NeedLeaderElection() bool { return false }
+
+// Source enqueues the Kymas that wait.
+func (r *Rights) Source() source.Source {
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.queue = queue
+		return nil
+	})
+}
+
+// Change returns what a content of a Kyma's module may do and another one may not. While that is being found out, or fails to be, the Kyma
+// is enqueued when more is known. A positive retry is the time after which to ask again: the cluster did not say what it serves.
+func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed module.NeededChange) (module.Change, time.Duration) {
+	var asked pair
+	var err error
+	if asked.to, err = r.contentOf(ctx, kyma, needed.Wanted); err == nil && needed.Installed != nil {
+		asked.from, err = r.contentOf(ctx, kyma, needed.Installed)
+	}
+	if err != nil {
+		return module.Change{Pending: true}, retryCapabilities
+	}
+	key := asked.key()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.changes.Get(key); ok {
+		change, _ := known.(module.Change)
+		return change, 0
+	}
+	its := r.jobs[key]
+	if its == nil {
+		its = &job{waiting: map[types.NamespacedName]struct{}{}, told: module.Change{Pending: true}}
+		if r.ctx.Err() == nil {
+			r.jobs[key] = its
+			r.running.Go(func() { r.run(key, its) })
+		}
+	}
+	its.asked = asked // the login of the last who asked is the most likely to hold
+	its.waiting[kyma] = struct{}{}
+	return its.told, 0
+}
+
+// changeOf returns how two reports differ.
+func changeOf(before, after *permissions.Report) module.Change {
+	difference := permissions.Compare(*before, *after)
+	change := module.Change{
+		NewRights: difference.NewRights(), NewWebhook: difference.NewWebhook(), DefinitionChange: difference.DefinitionChange(),
+		Gravest: difference.Gravest(keptSentences),
+	}
+	counts := &change.Counts
+	counts.RightsAdded, counts.RightsRemoved, counts.Definitions, counts.Webhooks, counts.Images = difference.Counts()
+	return change
+}
