@@ -178,6 +178,14 @@ const (
 	ReasonModuleCRNotReady = "ModuleCRNotReady"
 )
 
+// Reasons of events about a version that waited for consent, beside ReasonApprovalRequired. docs/spec/approvals.md explains them.
+const (
+	// ReasonApproved: all who had to consent have.
+	ReasonApproved = "Approved"
+	// ReasonApprovalForced: the channel does not let the version wait any longer.
+	ReasonApprovalForced = "ApprovalForced"
+)
+
 // Reasons of a revision that was gone back from, beside ReasonProgressDeadlineExceeded.
 const (
 	// ReasonRequested: a person asked for an earlier version.

@@ -32,8 +32,8 @@ const (
 // States publishes the states of Kymas and modules. It keeps compact records, and creates the series when Prometheus scrapes them: gauges
 // with their labels take several KiB for each Kyma.
 type States struct {
-	kymas, modules *prometheus.Desc
-	mandatory      *mandatory
+	kymas, modules, waiting *prometheus.Desc
+	mandatory               *mandatory
 
 	mu   sync.Mutex
 	seen map[types.NamespacedName]*kymaState
@@ -43,6 +43,7 @@ type States struct {
 type kymaState struct {
 	shoot, instance string
 	states          []state
+	waiting         []waiting
 }
 
 // state is that of a Kyma or, with a name, of one of its modules; now means that it is the current one.
@@ -60,6 +61,7 @@ func New(registry prometheus.Registerer) (*States, error) {
 		modules: prometheus.NewDesc("lifecycle_mgr_module_state",
 			"Current state of a module of a Kyma: 1 for the state it is in, 0 for those it has left.",
 			[]string{labelModule, labelKyma, labelState, labelShoot, labelInstance}, nil),
+		waiting:   newWaitingDesc(),
 		mandatory: newMandatory(),
 		seen:      map[types.NamespacedName]*kymaState{},
 	}
@@ -75,21 +77,26 @@ func New(registry prometheus.Registerer) (*States, error) {
 func (s *States) Describe(into chan<- *prometheus.Desc) {
 	into <- s.kymas
 	into <- s.modules
+	into <- s.waiting
 }
 
 // Collect implements prometheus.Collector. Two Kymas of the same name in two namespaces share a series, as in upstream: the current state
 // of either counts.
 func (s *States) Collect(into chan<- prometheus.Metric) {
 	type series struct{ module, kyma, name, shoot, instance string }
-	told := map[series]bool{}
+	told, counted := map[series]bool{}, map[waiting]int{}
 	s.mu.Lock()
 	for key, kyma := range s.seen {
 		for _, one := range kyma.states {
 			id := series{one.module.Value(), key.Name, one.name.Value(), kyma.shoot, kyma.instance}
 			told[id] = told[id] || one.now
 		}
+		for _, one := range kyma.waiting {
+			counted[one]++
+		}
 	}
 	s.mu.Unlock()
+	collectWaiting(s.waiting, counted, into)
 	for id, now := range told {
 		value := 0.0
 		if now {
@@ -105,7 +112,7 @@ func (s *States) Collect(into chan<- prometheus.Metric) {
 
 // ObserveKyma records the state of a Kyma and of each of its modules. Series of modules that it no longer has are deleted.
 func (s *States) ObserveKyma(kyma *v1beta2.Kyma) {
-	now := &kymaState{instance: kyma.Labels[instanceIDLabel]}
+	now := &kymaState{instance: kyma.Labels[instanceIDLabel], waiting: waitingOf(kyma)}
 	now.shoot, _, _ = strings.Cut(kyma.Annotations[domainAnnotation], ".")
 	if kyma.Status.State != "" {
 		now.states = append(now.states, state{noModule, intern(kyma.Status.State), true})

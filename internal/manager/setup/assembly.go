@@ -42,6 +42,7 @@ type assembly struct {
 	file       *policy.RegistryFile
 	signatures *policy.SignatureFile
 	windows    *policy.WindowFile
+	approvals  *policy.ApprovalFile
 	watched    secrets
 	runtimes   *clustercache.Clusters
 	registries *registries
@@ -64,7 +65,12 @@ func (a *assembly) assemble(ctx context.Context) error {
 		}
 	}
 	a.runtimes = a.newFleet()
+	rights, err := a.newRights()
+	if err != nil {
+		return err
+	}
 	kymas, manifests, catalogs := a.newKymas(), a.newManifests(), a.newCatalogs()
+	kymas.Approvals, kymas.Rights = a.approvals, rights
 	kymas.Catalog = catalogs
 	kymas.Slots, manifests.Slots, catalogs.Slots = &workerslot.Pool{}, &workerslot.Pool{}, &workerslot.Pool{}
 	holdToSignatures(a.signatures, a.components, a.contents, log.WithName("signatures"), kymas, manifests)
@@ -73,6 +79,8 @@ func (a *assembly) assemble(ctx context.Context) error {
 		mgr.Add(a.file),
 		mgr.Add(a.windows),
 		mgr.Add(a.signatures),
+		mgr.Add(a.approvals),
+		mgr.Add(rights),
 		mgr.Add(manifests.AuditReferences(c.AuditInterval)),
 		serveContent(mgr, hub, c, a.contents, hooks),
 		a.serveWebhooks(),
@@ -115,6 +123,9 @@ func (a *assembly) readPolicies(context.Context) (err error) {
 		return err
 	}
 	if a.windows, err = newWindows(a.config, a.registry, a.log); err != nil {
+		return err
+	}
+	if a.approvals, err = a.newApprovals(); err != nil {
 		return err
 	}
 	a.watched, err = watchSecrets(a.mgr, a.config)

@@ -61,6 +61,8 @@ type Config struct {
 	RegistriesFile string
 	// SignaturesFile is the path of the signature policy. The file is watched; empty requires no signature.
 	SignaturesFile string
+	// ApprovalFile is the path of the policy that says which versions need consent. The file is watched; empty asks for none.
+	ApprovalFile string
 	// ContentAddress is the address that serves the content of Manifests by HTTPS; empty switches that off. ContentCertDir holds tls.crt and
 	// tls.key; empty means a certificate that is created at start. ContentURL is the server's URL for users, as shown in status.resolved.
 	ContentAddress, ContentCertDir, ContentURL string

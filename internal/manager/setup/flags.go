@@ -108,6 +108,8 @@ func bindModules(set *flag.FlagSet, c *Config) {
 		"file with the CA, the mirrors and the plain http of registries and other hosts; it is watched")
 	set.StringVar(&c.SignaturesFile, "signatures-file", c.SignaturesFile,
 		"file that says which components must be signed, and whose signatures count; it is watched")
+	set.StringVar(&c.ApprovalFile, "approval-file", c.ApprovalFile,
+		"file that says which versions of modules need consent, and who gives it; it is watched")
 	set.StringVar(&c.ContentAddress, "content-bind-address", c.ContentAddress,
 		"address where the content of Manifests can be read by HTTPS; empty switches it off")
 	set.StringVar(&c.ContentCertDir, "content-cert-dir", c.ContentCertDir,

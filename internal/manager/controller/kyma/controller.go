@@ -54,6 +54,10 @@ type Reconciler struct {
 	Rollouts bool
 	// Windows holds the maintenance policy: when upgrades with downtime may start; nil means that there is no policy.
 	Windows Windows
+	// Approvals is the policy for consent; nil means that there is none.
+	Approvals Approvals
+	// Rights finds out what versions that wait for consent ask for.
+	Rights Rights
 	// Signatures enqueues Kymas when other rules for signatures take effect; nil: they never do.
 	Signatures source.Source
 	// Login enqueues Kymas when the registry's credentials change; nil: they never do.
@@ -83,6 +87,8 @@ type Reconciler struct {
 	worked, released sync.Map
 	// unnamed are the modules that only the users of a runtime request, by Kyma, as long as the index does not find them.
 	unnamed sync.Map
+	// consents holds what the entries of runtimes said last about consent, and limits how often that changes.
+	consents sync.Map
 	// deletions records what was deleted in their runtimes for Kymas that are being deleted.
 	deletions sync.Map
 }
@@ -156,6 +162,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		return ctrl.Result{}, err
 	}
 	world.Unpinnable, world.Behind = r.unpinnable(kyma, effective), side.behind()
+	retry = soonest(retry, r.observeConsent(ctx, &world, side))
 	world.Kyma = side.withObservedGeneration(effective)
 	var verdicts []module.Verdict
 	if known {
@@ -171,6 +178,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err := r.putStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
+	r.recordConsent(kyma, before, verdicts)
 	told := r.syncRuntimeStatus(ctx, side, &kyma.Status)
 	r.requeued(told, "status_sync_to_remote", true)
 	again = soonest(again, told)
@@ -202,6 +210,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	}
 	r.untrack(key)
 	r.paces.Delete(key)
+	r.consents.Delete(key)
 	r.worked.Delete(key)
 	r.released.Delete(key)
 	r.deletions.Delete(key)

@@ -24,6 +24,16 @@ type Components interface {
 	MarkSuspect(key module.ComponentKey) time.Duration
 }
 
+// Rights finds out what contents of modules may do.
+type Rights interface {
+	// Change returns what a content of a Kyma's module may do and another one may not. It never takes long, and makes no call to the hub or,
+	// once the runtime's capabilities are known, to the runtime: while a content is being fetched or rendered, or fails to be, the Kyma is
+	// enqueued when more is known. A positive retry is the time after which to ask again.
+	Change(ctx context.Context, kyma types.NamespacedName, asked module.NeededChange) (change module.Change, retry time.Duration)
+	// Source enqueues the Kymas that wait.
+	Source() source.Source
+}
+
 // Metrics publishes the state of Kymas and their modules.
 type Metrics interface {
 	ObserveKyma(kyma *v1beta2.Kyma)

@@ -44,7 +44,8 @@ const (
 //   - a ModuleRollout enqueues the Kymas that it lets have something else than before, a release all that have the module when another
 //     rollout decides, or none;
 //   - a Kyma that comes from another replica, or goes to one, is reconciled or forgotten;
-//   - another maintenance policy enqueues the Kymas that wait, other rules for signatures enqueue all of them.
+//   - another maintenance policy enqueues the Kymas that wait, as does another approval policy, and what a version asks for once it is
+//     known; other rules for signatures enqueue all of them.
 //
 // What a user or a runtime did goes first, a change of a Manifest has the priority of the pass that caused it, and what concerns many Kymas
 // at once comes last.
@@ -77,6 +78,12 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	}
 	if r.Windows != nil {
 		controlled = controlled.WatchesRawSource(r.policyChanged())
+	}
+	if r.Approvals != nil {
+		controlled = controlled.WatchesRawSource(r.approvalsChanged())
+	}
+	if r.Rights != nil {
+		controlled = controlled.WatchesRawSource(r.Rights.Source())
 	}
 	if r.Login != nil {
 		controlled = controlled.WatchesRawSource(r.Login)
