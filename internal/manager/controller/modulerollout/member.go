@@ -227,6 +227,10 @@ func (c candidate) held(begun bool, t *target, refusal string) string {
 		return ""
 	case refusal != "", m != nil && moduleversion.IsDowngrade(m.Spec.Version, t.Version):
 		return rollout.HeldByRefusal
+	case module.AwaitsConsent(c.entry, t.Version):
+		return rollout.HeldByConsent
+	case module.AwaitsRequirement(c.entry, t.Version):
+		return rollout.HeldByRefusal
 	}
 	return ""
 }

@@ -232,6 +232,39 @@ func TestNewRecord(t *testing.T) {
 			name: "and so is one that has a higher version", sample: sampleOf("1.2.0", ready, nil),
 			want: rollout.Member{Held: rollout.HeldByRefusal},
 		},
+		{
+			name: "one that waits for consent to the target is held",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
+				c.entry.Pending = &v1beta2.PendingVersion{Version: "1.1.0", From: []v1beta2.ConsentSide{v1beta2.ConsentHub}}
+			}),
+			want: rollout.Member{Held: rollout.HeldByConsent},
+		},
+		{
+			name: "not one that waits for consent to another version",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
+				c.entry.Pending = &v1beta2.PendingVersion{Version: "1.2.0", From: []v1beta2.ConsentSide{v1beta2.ConsentHub}}
+			}),
+			want: rollout.Member{},
+		},
+		{
+			name: "nor one whose deadline has passed",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
+				c.entry.Pending = &v1beta2.PendingVersion{Version: "1.1.0", Deadline: new(ago(1))}
+			}),
+			want: rollout.Member{},
+		},
+		{
+			name: "what has begun is not held any more",
+			sample: sampleOf("1.1.0", processing, func(c *candidate) {
+				c.entry.Pending = &v1beta2.PendingVersion{Version: "1.1.0", From: []v1beta2.ConsentSide{v1beta2.ConsentHub}}
+			}),
+			want: rollout.Member{Begun: true, At: ago(20).Time},
+		},
+		{
+			name:   "one that waits for what the target requires is held",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.entry.Message = "version 1.1.0 needs module istio" }),
+			want:   rollout.Member{Held: rollout.HeldByRefusal},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.to.Version == "" {
