@@ -83,7 +83,7 @@ func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []stri
 			add("state is Ready, and nothing asks for module %s", entry.Name)
 		case unmanaged != want.unmanaged:
 			add("state is Ready, and module %s is %s, managed: %t is asked for", entry.Name, entry.State, !want.unmanaged)
-		case unmanaged, entry.Maintenance: // the entry shows an upgrade that waits for its window
+		case unmanaged, entry.Maintenance, entry.Offered != "", entry.Pending != nil: // the entry shows a version that waits
 		case want.version != "" && want.version != entry.Version:
 			add("state is Ready, and module %s has version %s, %s is asked for", entry.Name, entry.Version, want.version)
 		case want.version == "" && want.channel != entry.Channel:

@@ -124,6 +124,11 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 			waits.Maintenance = true
 			r.write(kymaAt(2, 2, ready, pinned, pinned, waits))
 		}, ""},
+		"the old version while the new one waits for consent": {func(r *recorded) {
+			waits := entry("a", "1.0.0", ready, 1)
+			waits.Pending = &v1beta2.PendingVersion{Version: "2.0.0"}
+			r.write(kymaAt(2, 2, ready, pinned, pinned, waits))
+		}, ""},
 		"a channel other than the requested one": {func(r *recorded) {
 			strays := entry("a", "1.0.0", ready, 1)
 			strays.Channel = "fast"
