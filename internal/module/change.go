@@ -36,8 +36,8 @@ type NeededChange struct {
 	Installed, Wanted *v1beta2.Manifest
 }
 
-// NeededChanges names the changes that Resolve looks at, once the components that Needed returns are known. It is sorted, and empty where no
-// consent is asked for.
+// NeededChanges names the changes that Resolve looks at, once the components that Needed returns are known. It is sorted, and empty where
+// no consent is asked for.
 func NeededChanges(w Snapshot) []NeededChange {
 	if !asksForConsent(&w) {
 		return nil

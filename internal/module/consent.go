@@ -61,7 +61,8 @@ type demand struct {
 	change Change
 	// downtime is true where the content also waits for a maintenance window.
 	downtime bool
-	// deadline is when what only upgradeStrategy asks for counts as given; nil for never. waits is true where that is still to come and matters.
+	// deadline is when what only upgradeStrategy asks for counts as given; nil for never. waits is true where that is still to come and
+	// matters.
 	deadline *metav1.Time
 	waits    bool
 	// forced is true where the deadline took the place of consent.
@@ -92,12 +93,13 @@ func (d *demand) from() (sides []v1beta2.ConsentSide, either bool) {
 //
 // Two parties ask for consent, each for itself:
 //
-//   - An entry whose upgradeStrategy is Manual, on the hub or in the runtime, for what a channel offers: a pinned version is a person's choice,
-//     and what is not installed yet is a choice, too. The same side's approved releases it, or the deadline of the channel.
-//   - Every rule of the policy that matches, for any version, where what the version asks for triggers it. One of the rule's sides releases it.
+//   - An entry whose upgradeStrategy is Manual, on the hub or in the runtime, for what a channel offers: a pinned version is a person's
+//     choice, and what is not installed yet is a choice, too. The same side's approved releases it, or the deadline of the channel.
+//   - Every rule of the policy that matches, for any version, where what the version asks for triggers it. One of the rule's sides releases
+//     it.
 //
-// What the Manifest asks for already needs none, whatever asks for it since; neither does a mandatory module: the rollout of its release can
-// ask for approval. Consent is for a version and a digest, so that the same version with other content needs it again.
+// What the Manifest asks for already needs none, whatever asks for it since; neither does a mandatory module: the rollout of its release
+// can ask for approval. Consent is for a version and a digest, so that the same version with other content needs it again.
 func (r *resolver) unapproved(v *Verdict, found target, component Component) bool {
 	d := r.consentTo(v, found, component)
 	v.Consent = d.consent
@@ -151,7 +153,8 @@ func (r *resolver) consentTo(v *Verdict, found target, component Component) dema
 
 // waitsForWindow reports whether an upgrade to the target begins in a maintenance window only.
 func (r *resolver) waitsForWindow(v *Verdict, found target) bool {
-	return found.Template.Spec.RequiresDowntime && !r.Snapshot.Kyma.Spec.SkipMaintenanceWindows && v.Version != "" && v.Version != found.Version
+	return found.Template.Spec.RequiresDowntime && !r.Snapshot.Kyma.Spec.SkipMaintenanceWindows &&
+		v.Version != "" && v.Version != found.Version
 }
 
 // mayNeedConsent reports whether consent to any content of a module may be missing, which saves the digests of most modules.

@@ -129,8 +129,8 @@ func TestConsent(t *testing.T) {
 		{"a version that was published again is new", sampleWorld(installedAt("regular", v1), manual, republished(v1), finding(secrets)), missing("[Hub]")},
 		{"until it is approved", sampleWorld(installedAt("regular", v1), manual, republished(v1), func(w *Snapshot) { approving(referenceIn(*w))(w) }), consentVerdict{ConsentGiven, "", v1}},
 		{"what the Manifest asks for has begun, although the status does not know it", sampleWorld(installedAt("regular", v2), theEntry(func(e *v1beta2.ModuleStatus) { e.Version = v1 }), offers(v2), manual), consentVerdict{ConsentNotNeeded, "", ""}},
-		{"a Manifest that was withoutLabel by hand is put back", sampleWorld(installedAt("regular", v1), withHistory(began(v1, -time.Hour, "", "Succeeded", "")), manual, theManifest(func(m *v1beta2.Manifest) {
-			m.Spec.Install.Source.Raw = encodeSource(newSource("withoutLabel"))
+		{"a Manifest that was edited by hand is put back", sampleWorld(installedAt("regular", v1), withHistory(began(v1, -time.Hour, "", "Succeeded", "")), manual, theManifest(func(m *v1beta2.Manifest) {
+			m.Spec.Install.Source.Raw = encodeSource(newSource("edited"))
 		})), consentVerdict{ConsentNotNeeded, "", v1}},
 		{"a rule that asks always", offered2(demands(ApprovalAlways, hub), finding(Change{})), missing("[Hub]")},
 		{"its consent", offered2(demands(ApprovalAlways, hub), approving(ref)), installs(ConsentGiven)},
@@ -206,7 +206,7 @@ func TestConsent_NothingElseIsInstalledMeanwhile(t *testing.T) {
 		applies string
 	}{
 		{"while a version waits for consent, what is installed is not replaced by what was published again", offered2(manual, republished(v1), finding(secrets)), ""},
-		{"what is installed is still enforced", offered2(manual, withoutLabel, finding(secrets)), v1},
+		{"what is installed is still enforced", offered2(manual, unlabelled, finding(secrets)), v1},
 		{"nor where the Manifest does not say which channel it came from", sampleWorld(installedAt("", v1), ofChannel("regular"), manual, republished(v1), finding(secrets)), ""},
 		{"nor while it waits for a window", offered2(manual, approving(referenceAt(v2)), republished(v1), needsDowntime(v2), closedUntilNight, finding(secrets)), ""},
 		{"nor while it waits for its rollout", offered2(manual, rollsOut(), inWaveRest, republished(v1), finding(secrets)), ""},
@@ -224,8 +224,8 @@ func TestConsent_NothingElseIsInstalledMeanwhile(t *testing.T) {
 	}
 }
 
-// withoutLabel takes a label of the Manifest away.
-func withoutLabel(w *Snapshot) { delete(w.Manifests[0].Labels, v1beta2.LabelManagedBy) }
+// unlabelled takes a label of the Manifest away.
+func unlabelled(w *Snapshot) { delete(w.Manifests[0].Labels, v1beta2.LabelManagedBy) }
 
 func TestConsent_AMandatoryModuleNeedsNone(t *testing.T) {
 	w := sampleWorld(installedAt("", v1), disabled, demandsOf(ApprovalRule{Modules: []string{"*"}, When: []ApprovalTrigger{ApprovalAlways}, By: []v1beta2.ConsentSide{v1beta2.ConsentHub}, FirstInstallation: true}), runtimeUnread)

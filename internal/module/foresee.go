@@ -10,9 +10,10 @@ import (
 
 // foresee completes what the verdicts tell of consent where rule 14b did not look at the version that is offered:
 //
-//   - A version whose wave has not begun is looked at already: a person can agree in time, and the rollout gives its places to Kymas that can
-//     use them. What is installed does not depend on it.
-//   - A version that is not known in this pass, such as one whose release is gone for a moment, keeps what was told of it, its deadline above all.
+//   - A version whose wave has not begun is looked at already: a person can agree in time, and the rollout gives its places to Kymas that
+//     can use them. What is installed does not depend on it.
+//   - A version that is not known in this pass, such as one whose release is gone for a moment, keeps what was told of it, its deadline
+//     above all.
 func (r *resolver) foresee(verdicts []Verdict) []Verdict {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -72,8 +73,8 @@ func (r *resolver) keepPending(v *Verdict) {
 	}
 }
 
-// awaitsAlready tells again that a version waits for consent while its component is being read again, as after a restart. It reports whether
-// it did.
+// awaitsAlready tells again that a version waits for consent while its component is being read again, as after a restart. It reports
+// whether it did.
 func (r *resolver) awaitsAlready(v *Verdict, key ComponentKey) bool {
 	before := r.pendingBefore(v)
 	if before == nil || before.Version != key.Version || len(before.From) == 0 {

@@ -87,8 +87,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// awaitConsent makes the verdict wait for consent. Until it is known what the version asks for, the status keeps silent where only the channel
-// moved: it is over in a moment. A version that the spec did not ask for before is no secret: the module is not Ready with it.
+// awaitConsent makes the verdict wait for consent. Until it is known what the version asks for, the status keeps silent where only the
+// channel moved: it is over in a moment. A version that the spec did not ask for before is no secret: the module is not Ready with it.
 func (r *resolver) awaitConsent(v *Verdict, d *demand, follows bool) {
 	version := d.step.to.Version
 	beginning := ruleApprovalRequired.beginning(version)

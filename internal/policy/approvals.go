@@ -13,7 +13,8 @@ type ApprovalFile struct {
 }
 
 // Approvals reads the file at path. An error means that there is no valid content; a manager should not start then: a policy that is
-// requested but missing must not mean that no version needs consent. An empty path returns an ApprovalFile without rules that never changes.
+// requested but missing must not mean that no version needs consent. An empty path returns an ApprovalFile without rules that never
+// changes.
 //
 // The file is YAML, and docs/spec/approvals.md describes its fields: "rules: [{modules, kymaSelector, when, by, firstInstallation}]". Its
 // folder is watched once Start was called; a short-lived program need not call it.

@@ -106,8 +106,8 @@ func (r *Rights) Source() source.Source {
 	})
 }
 
-// Change returns what a content of a Kyma's module may do and another one may not. While that is being found out, or fails to be, the Kyma is
-// enqueued when more is known. A positive retry is the time after which to ask again: the cluster did not say what it serves.
+// Change returns what a content of a Kyma's module may do and another one may not. While that is being found out, or fails to be, the Kyma
+// is enqueued when more is known. A positive retry is the time after which to ask again: the cluster did not say what it serves.
 func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed module.NeededChange) (module.Change, time.Duration) {
 	var asked pair
 	var err error

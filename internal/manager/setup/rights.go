@@ -46,8 +46,8 @@ func (c rightsContent) NeedsCapabilities(m *v1beta2.Manifest) (bool, error) {
 	return c.contents.NeedsCapabilities(m)
 }
 
-// Objects returns the objects of all parts of a Manifest, in their namespaces and with their localised images. Kinds that neither Kubernetes
-// nor the content defines stay without a namespace: their scope is up to the cluster.
+// Objects returns the objects of all parts of a Manifest, in their namespaces and with their localised images. Kinds that neither
+// Kubernetes nor the content defines stay without a namespace: their scope is up to the cluster.
 func (c rightsContent) Objects(
 	ctx context.Context, m *v1beta2.Manifest, known runtimes.Capabilities,
 ) ([]*unstructured.Unstructured, error) {

@@ -138,8 +138,8 @@ func (r *Reconciler) recordConsent(kyma, before *v1beta2.Kyma, verdicts []module
 			}
 			r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonApprovalRequired, "Approve", "%s", conditions.Note(v.Module+": "+note))
 		case waited && !waits && v.Consent == module.ConsentGiven:
-			r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonApproved, "Approve", "%s: version %s has the consent that it waited for",
-				v.Module, was.Pending.Version)
+			r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonApproved, "Approve",
+				"%s: version %s has the consent that it waited for", v.Module, was.Pending.Version)
 		case waited && !waits && v.Consent == module.ConsentForced:
 			r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonApprovalForced, "Approve",
 				"%s: version %s does not wait for consent any longer, since its channel forces it", v.Module, was.Pending.Version)

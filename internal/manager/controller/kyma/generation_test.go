@@ -38,6 +38,10 @@ type oneRuntime struct{ runtime Runtime }
 func (f oneRuntime) Get(context.Context, types.NamespacedName) (Runtime, error) {
 	return f.runtime, nil
 }
+
+func (f oneRuntime) Local(context.Context, types.NamespacedName) (Runtime, error) {
+	return f.runtime, nil
+}
 func (oneRuntime) Source() source.Source { return nil }
 
 // editedDuringRestart returns a Kyma that was Ready at generation 1, and then got module b while the manager was away.
