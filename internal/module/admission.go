@@ -164,7 +164,7 @@ func (r *resolver) slots(verdicts []Verdict) {
 
 // standBack takes back what a verdict would install, and names what is installed instead.
 func (r *resolver) standBack(v *Verdict) {
-	v.Template, v.Source, v.LocalizedImages, v.Extras, v.Doubt = nil, nil, nil, Extras{}, ""
+	v.Template, v.Source, v.LocalizedImages, v.Extras, v.Doubt, v.Requires = nil, nil, nil, Extras{}, "", nil
 	v.stands(installedOf(r.entry(v), v.Manifest))
 	if v.Mandatory {
 		v.Channel = ""

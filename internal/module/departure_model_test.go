@@ -95,7 +95,7 @@ func (s *saga) rollsOut() string {
 }
 
 // mustLeave reports whether what the Manifest asks for is broken and has a way back, by the sentences of the specification and whatever is
-// offered; from is when that must be left.
+// offered; from is when that must be left, if it is observed until then.
 func (s *saga) mustLeave() (from time.Time, must bool) {
 	if len(s.w.Manifests) == 0 || s.w.Kyma.Spec.Modules[0].Avoid != "" {
 		return from, false // what a person avoids decides otherwise
@@ -112,11 +112,11 @@ func (s *saga) mustLeave() (from time.Time, must bool) {
 	if reason, _ := report(m); reason != v1beta2.ReasonWaitingForObjects && reason != v1beta2.ReasonObjectFailed {
 		return from, false
 	}
-	from = newest.At.Add(DefaultProgressDeadline)
-	if newest.Since != nil {
-		from = newest.Since.Add(DefaultProgressDeadline)
+	observed, known := s.w.Progress[m.Name]
+	if !known {
+		return from, false // nothing is judged that is not observed
 	}
-	return from, s.vouchedWay(history, newest)
+	return s.w.Now.Add(DefaultProgressDeadline - observed), s.vouchedWay(history, newest)
 }
 
 // vouchedWay reports whether the newest revision that succeeded can take over from the newest of all.

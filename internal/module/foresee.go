@@ -1,7 +1,6 @@
 package module
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"

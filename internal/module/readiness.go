@@ -33,6 +33,9 @@ func ModuleState(manifest *v1beta2.Manifest) v1beta2.State {
 
 // readinessOf returns what counts for the readiness of a module with a template: what the Kyma says, or else the template.
 func readinessOf(kyma *v1beta2.Kyma, template *v1beta2.ModuleTemplate) v1beta2.Readiness {
+	if template == nil {
+		return kyma.Spec.Readiness
+	}
 	return cmp.Or(kyma.Spec.Readiness, template.Spec.Readiness)
 }
 

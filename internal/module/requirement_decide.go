@@ -31,7 +31,18 @@ func (r *resolver) require(verdicts []Verdict) {
 			*m.v = r.module(m.v.Module)
 		}
 	}
+	p.holdLeaving()
 	p.noteUnmet()
+}
+
+// holdLeaving leaves what is being deleted as it is where the version that it would still be upgraded to requires what is not there.
+func (p *moves) holdLeaving() {
+	for _, m := range p.members {
+		upgraded := m.v.Template != nil && terminating(m.v.Manifest) && m.v.Manifest.Spec.Version != m.v.Version
+		if upgraded && len(p.unmetNow(m.v.Requires)) > 0 {
+			p.standBack(m.v)
+		}
+	}
 }
 
 // decide holds back what must not be installed now.

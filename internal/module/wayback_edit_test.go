@@ -11,11 +11,11 @@ import (
 func TestWayBack_ACorrectedTemplateThatSucceededIsOne(t *testing.T) {
 	edited := began(v2, -72*time.Hour, "Ready", "RolledBack", "ProgressDeadlineExceeded")
 	edited.Template = "0123456789abcdef"
-	expectWayBack(t, newResolver(sampleWorld(ofChannel("fast"), offersThird, installedAt("fast", v3), automatic,
+	expectWayBack(t, newResolver(sampleWorld(ofChannel("fast"), offersThird, automatic, installedAt("fast", v3),
 		theTemplate(v3, func(template *v1beta2.ModuleTemplate) { template.Spec.RollbackTo = ">=1.0.0" }),
 		reports("Error", "ObjectFailed"),
 		withHistory(began(v1, -96*time.Hour, "", "Succeeded", ""), edited, began(v1, -48*time.Hour, "Error", "Succeeded", ""),
-			began(v2, -24*time.Hour, "Ready", "Succeeded", ""), began(v3, -time.Hour, "Ready", "", "")))),
+			began(v2, -24*time.Hour, "Ready", "Succeeded", ""), began(v3, -time.Hour, "Ready", "", "")), observedAllTheTime)),
 		v2, Run, "RolledBack", "version 3.0.0 failed here (the Manifest says so) and 2.0.0 is installed")
 }
 
