@@ -117,7 +117,10 @@ func (i *Interception) selective() bool {
 			return true
 		}
 		requirements, err := labels.ParseToRequirements(text)
-		return err != nil || len(requirements) == 1 && !strings.HasPrefix(text, "!") && !slices.Contains(excluding, string(requirements[0].Operator()))
+		if err != nil || len(requirements) != 1 {
+			return err != nil
+		}
+		return !strings.HasPrefix(text, "!") && !slices.Contains(excluding, string(requirements[0].Operator()))
 	})
 }
 
@@ -172,7 +175,9 @@ func (i *Interception) identity() string {
 			flags += flag.word
 		}
 	}
-	return joinKey("intercept", strings.TrimSpace(flags), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside))
+	return joinKey(
+		"intercept", strings.TrimSpace(flags), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside),
+	)
 }
 
 // finding describes the interception.
