@@ -113,8 +113,11 @@ func limit(of, text string) string {
 func (i *Interception) selective() bool {
 	return slices.ContainsFunc(i.Limits, func(limit string) bool {
 		of, text, _ := strings.Cut(limit, ": ")
-		if of == "condition" {
+		switch of {
+		case "condition", "names", "rules":
 			return true
+		case "except":
+			return false
 		}
 		requirements, err := labels.ParseToRequirements(text)
 		if err != nil || len(requirements) != 1 {
