@@ -13,9 +13,9 @@ func BuiltinScope(kind schema.GroupKind) (namespaced, known bool) {
 	return known && !slices.Contains(clusterScoped, kind.Kind), known
 }
 
-// clusterScopedKinds has every API group that kube-apiserver itself serves, also in versions that are gone, with its cluster-scoped kinds. What is
-// not named is namespaced. Groups that merely end in k8s.io (gateway.networking.k8s.io, metrics.k8s.io) belong to other servers or come from
-// CustomResourceDefinitions.
+// clusterScopedKinds has every API group that kube-apiserver itself serves, also in versions that are gone, with its cluster-scoped
+// kinds. What is not named is namespaced. Groups that merely end in k8s.io (gateway.networking.k8s.io, metrics.k8s.io) belong to other
+// servers or come from CustomResourceDefinitions.
 var clusterScopedKinds = map[string][]string{
 	"": {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
 	"admissionregistration.k8s.io": {

@@ -81,14 +81,16 @@ var accessTexts = map[string]accessText{
 	accessControlPlane:   {CategoryWorkload, Low, Low, "May run on the nodes of the control plane"},
 	accessAnyNode:        {CategoryWorkload, Low, Low, "May run on every node, whatever its taints"},
 	accessPriority:       {CategoryWorkload, Low, Low, "Displaces other Pods when nodes are full, with priority class {detail}"},
-	accessAccount:        {CategoryWorkload, Medium, Medium, "Runs as ServiceAccount {detail}, which is not part of the module, and with its rights"},
-	accessSecret:         {CategoryWorkload, Low, Low, "Reads the Secret {detail}, which is not part of the module"},
-	accessToken:          {CategoryToken, Low, Low, "Gets a token with which it can log in at {detail}"},
-	accessLoadBalancer:   {CategoryExposure, Medium, Medium, "Can be reached through a load balancer, possibly from outside the cluster"},
-	accessNodePort:       {CategoryExposure, Medium, Medium, "Can be reached at a port of every node"},
-	accessExternalIP:     {CategoryExposure, High, High, "Takes over the traffic to the address {detail}"},
-	accessIngress:        {CategoryExposure, Low, Low, "Can be reached through an Ingress, at {detail}"},
-	accessGateway:        {CategoryExposure, Medium, Medium, "Opens a gateway for traffic from outside"},
+	accessAccount: {
+		CategoryWorkload, Medium, Medium, "Runs as ServiceAccount {detail}, which is not part of the module, and with its rights",
+	},
+	accessSecret:       {CategoryWorkload, Low, Low, "Reads the Secret {detail}, which is not part of the module"},
+	accessToken:        {CategoryToken, Low, Low, "Gets a token with which it can log in at {detail}"},
+	accessLoadBalancer: {CategoryExposure, Medium, Medium, "Can be reached through a load balancer, possibly from outside the cluster"},
+	accessNodePort:     {CategoryExposure, Medium, Medium, "Can be reached at a port of every node"},
+	accessExternalIP:   {CategoryExposure, High, High, "Takes over the traffic to the address {detail}"},
+	accessIngress:      {CategoryExposure, Low, Low, "Can be reached through an Ingress, at {detail}"},
+	accessGateway:      {CategoryExposure, Medium, Medium, "Opens a gateway for traffic from outside"},
 }
 
 // key identifies the access.
@@ -139,7 +141,8 @@ func (a *Access) finding(rule string) Finding {
 
 // secretPaths are files of a node with which others can be impersonated, and the sockets by which containers are started.
 var secretPaths = []string{
-	"/etc/kubernetes", "/etc/shadow", "/home", "/proc/1", "/root", "/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run/docker.sock",
+	"/etc/kubernetes", "/etc/shadow", "/home", "/proc/1", "/root", "/run/containerd/containerd.sock", "/run/crio/crio.sock",
+	"/run/docker.sock",
 	"/var/lib/containerd", "/var/lib/docker", "/var/lib/etcd", "/var/lib/kubelet", "/var/run/containerd/containerd.sock",
 	"/var/run/crio/crio.sock", "/var/run/docker.sock",
 }

@@ -102,7 +102,10 @@ func unpack(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 		all = appendUnpacked(all, object)
 	}
 	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(inventory.IDOf(a).Compare(inventory.IDOf(b)), cmp.Compare(inventory.ContentHash(a), inventory.ContentHash(b)))
+		if order := inventory.IDOf(a).Compare(inventory.IDOf(b)); order != 0 {
+			return order // hashes cost far more, and hardly ever decide
+		}
+		return cmp.Compare(inventory.ContentHash(a), inventory.ContentHash(b))
 	})
 	return all
 }

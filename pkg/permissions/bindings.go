@@ -132,7 +132,8 @@ func (a *rbac) giveRole(binding *unstructured.Unstructured, target, namespace, h
 // giveGathered gives a holder what a role gathers from ClusterRoles of the cluster that are not among the objects.
 func (a *rbac) giveGathered(r *role, namespace, holder, subject string) {
 	for _, selector := range selectors(r) {
-		a.held.add(grant{holder: holder, namespace: namespace, role: gathered + selector.String()}, holds, place(r.object)+" aggregationRule", subject)
+		all := grant{holder: holder, namespace: namespace, role: gathered + selector.String()}
+		a.held.add(all, holds, place(r.object)+" aggregationRule", subject)
 	}
 }
 

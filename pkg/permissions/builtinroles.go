@@ -26,7 +26,10 @@ var expandedRoles = map[string][]rbacv1.PolicyRule{
 		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 	},
 	"Role kube-system/extension-apiserver-authentication-reader": {
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: readVerbs},
+		{
+			APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"extension-apiserver-authentication"},
+			Verbs: readVerbs,
+		},
 	},
 }
 
@@ -45,7 +48,9 @@ var userRoles = []struct {
 			"controllerrevisions", "daemonsets", "daemonsets/status", "deployments", "deployments/scale", "deployments/status", "replicasets",
 			"replicasets/scale", "replicasets/status", "statefulsets", "statefulsets/scale", "statefulsets/status",
 		}},
-		{APIGroups: []string{"autoscaling"}, Verbs: readVerbs, Resources: []string{"horizontalpodautoscalers", "horizontalpodautoscalers/status"}},
+		{APIGroups: []string{"autoscaling"}, Verbs: readVerbs, Resources: []string{
+			"horizontalpodautoscalers", "horizontalpodautoscalers/status",
+		}},
 		{APIGroups: []string{"batch"}, Verbs: readVerbs, Resources: []string{"cronjobs", "cronjobs/status", "jobs", "jobs/status"}},
 		{APIGroups: []string{"discovery.k8s.io"}, Verbs: readVerbs, Resources: []string{"endpointslices"}},
 		{APIGroups: []string{"networking.k8s.io"}, Verbs: readVerbs, Resources: []string{"ingresses", "ingresses/status", "networkpolicies"}},

@@ -42,7 +42,8 @@ type ImageChange struct {
 	After      []string `json:"after"`
 }
 
-// Compare returns how what two versions may do differs. Comparing against an empty report gives everything that a first installation asks for.
+// Compare returns how what two versions may do differs. Comparing against an empty report gives everything that a first installation
+// asks for.
 func Compare(before, after Report) Difference {
 	d := Difference{DefinitionsChanged: compareDefinitions(before.Definitions, after.Definitions)}
 	d.Added, d.Removed = withoutMoved(lacking(before, after), lacking(after, before))

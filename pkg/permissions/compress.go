@@ -11,8 +11,8 @@ import (
 // maxReport bounds what a compressed report may become.
 const maxReport = 64 << 20
 
-// Compress returns the report in a form that takes about a tenth of its memory, for those who keep thousands of them. Equal reports give equal
-// bytes.
+// Compress returns the report in a form that takes about a tenth of its memory, for those who keep thousands of them. Equal reports
+// give equal bytes.
 func (r Report) Compress() ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {

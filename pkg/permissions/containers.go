@@ -122,12 +122,14 @@ func (b *builder) analyseConfinement(w *workload, c *container) {
 	if seccomp != nil && seccomp.Type == corev1.SeccompProfileTypeUnconfined {
 		b.access(w, Access{What: accessSeccomp}, c.field("securityContext.seccompProfile"))
 	}
-	annotated := w.annotations[corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+c.name] == corev1.DeprecatedAppArmorBetaProfileNameUnconfined
+	annotation := w.annotations[corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+c.name]
+	annotated := annotation == corev1.DeprecatedAppArmorBetaProfileNameUnconfined
 	if armor != nil && armor.Type == corev1.AppArmorProfileTypeUnconfined || armor == nil && annotated {
 		b.access(w, Access{What: accessAppArmor}, c.field("securityContext.appArmorProfile"))
 	}
 	if linux != nil && !confined(linux) {
-		b.access(w, Access{What: accessSELinux, Detail: linux.User + ":" + linux.Role + ":" + linux.Type}, c.field("securityContext.seLinuxOptions"))
+		label := linux.User + ":" + linux.Role + ":" + linux.Type
+		b.access(w, Access{What: accessSELinux, Detail: label}, c.field("securityContext.seLinuxOptions"))
 	}
 }
 

@@ -73,7 +73,8 @@ func (b *builder) reportDefinition(object *unstructured.Unstructured, definition
 	}
 	if strings.HasPrefix(definition.Conversion, prefixHost) {
 		finding.Severity = High
-		finding.Sentence = "Sends every " + short(definition.Name) + " to " + shortCarrier(definition.Conversion) + " outside the cluster to convert it."
+		finding.Sentence = "Sends every " + short(definition.Name) + " to " + shortCarrier(definition.Conversion) +
+			" outside the cluster to convert it."
 	}
 	b.add(finding)
 }
@@ -104,7 +105,9 @@ func definitionHash(spec map[string]any) string {
 }
 
 // undefining are fields of a definition that accept and refuse nothing.
-var undefining = []string{"description", "title", "example", "externalDocs", "additionalPrinterColumns", "categories", "caBundle", "shortNames"}
+var undefining = []string{
+	"description", "title", "example", "externalDocs", "additionalPrinterColumns", "categories", "caBundle", "shortNames",
+}
 
 // strip returns a value without texts for people. A property may have such a name too: then its value is a schema.
 func strip(value any) any {

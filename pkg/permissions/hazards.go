@@ -78,7 +78,10 @@ var hazards = []hazard{
 	{"events.k8s.io", []string{"events"}, anyChange, Info, Info, "report events {scope}", ""},
 	{"coordination.k8s.io", []string{"leases"}, anyWrite, Low, Low, "", ""},
 
-	{rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"escalate"}, Critical, High, "give itself any right, by changing {it} (escalate)", ""},
+	{
+		rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"escalate"}, Critical, High,
+		"give itself any right, by changing {it} (escalate)", "",
+	},
 	{rbacv1.GroupName, []string{"roles", "clusterroles"}, []string{"bind"}, Critical, High, "give any subject the rights of {it} (bind)", ""},
 	{rbacv1.GroupName, []string{"roles", "clusterroles"}, anyChange, High, Medium, "", ", limited to rights that it has itself"},
 	{rbacv1.GroupName, []string{"rolebindings", "clusterrolebindings"}, anyChange, High, Medium, "", ", limited to rights that it has itself"},
@@ -89,7 +92,10 @@ var hazards = []hazard{
 
 	{csrGroup, []string{"signers"}, []string{"sign"}, Critical, Critical, "sign certificates as {it}, and so let others log in", ""},
 	{csrGroup, []string{"signers"}, []string{"approve"}, High, High, "approve certificates of {it}", ""},
-	{csrGroup, []string{"certificatesigningrequests/approval"}, []string{"update", "patch"}, High, High, "approve {it}, and so let others log in", ""},
+	{
+		csrGroup, []string{"certificatesigningrequests/approval"}, []string{"update", "patch"}, High, High,
+		"approve {it}, and so let others log in", "",
+	},
 	{csrGroup, []string{"certificatesigningrequests/status"}, []string{"update", "patch"}, High, High, "issue the certificate of {it}", ""},
 	{csrGroup, []string{"certificatesigningrequests"}, []string{"create"}, Low, Low, "", ""},
 

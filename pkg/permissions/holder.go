@@ -6,7 +6,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// The groups that Kubernetes puts everyone, or every ServiceAccount, into.
+// The groups that Kubernetes puts every user, or every ServiceAccount, into.
 const (
 	groupAuthenticated   = "Group system:authenticated"
 	groupUnauthenticated = "Group system:unauthenticated"
@@ -83,7 +83,7 @@ func describeHolder(holder string) string {
 	}
 }
 
-// reach returns how far holders raise the severity of what they get: whatever everyone gets is critical.
+// reach returns how far holders raise the severity of what they get: whatever every user gets is critical.
 func reach(holder string, severity Severity) Severity {
 	switch {
 	case holder == groupAuthenticated, holder == groupUnauthenticated, holder == groupServiceAccounts, holder == userAnonymous:

@@ -40,7 +40,9 @@ func (i Image) version() string {
 }
 
 func compareImage(a, b Image) int {
-	return cmp.Or(cmp.Compare(a.Registry, b.Registry), cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Digest, b.Digest))
+	return cmp.Or(
+		cmp.Compare(a.Registry, b.Registry), cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Digest, b.Digest),
+	)
 }
 
 // moving are tags that name another image tomorrow.

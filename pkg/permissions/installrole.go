@@ -18,15 +18,17 @@ import (
 // installVerbs are what an installer does with each object: it looks whether it is there, applies it, watches it, and deletes it.
 var installVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 
-// InstallRole returns the roles that an installer needs to apply and to delete the objects: a ClusterRole for what lives in no namespace, and a
-// Role for each namespace, all with the given name. They allow whole kinds, because lists, watches and creations cannot be limited to names.
+// InstallRole returns the roles that an installer needs to apply and to delete the objects: a ClusterRole for what lives in no
+// namespace, and a Role for each namespace, all with the given name. They allow whole kinds, because lists, watches and creations
+// cannot be limited to names.
 //
-// An API server lets a client grant only rights that it has itself. The installer therefore gets the verb escalate on the roles that the module
-// brings, and bind on those that its bindings name, each limited to these names: it can install what it was told to, and grant nothing else. An
-// API server knows the name at a creation only by server-side apply, as kyma and the manager do it; a POST would be refused.
+// An API server lets a client grant only rights that it has itself. The installer therefore gets the verb escalate on the roles that
+// the module brings, and bind on those that its bindings name, each limited to these names: it can install what it was told to, and
+// grant nothing else. An API server knows the name at a creation only by server-side apply, as kyma and the manager do it; a POST would
+// be refused.
 //
-// The kinds and scopes are those of Kubernetes and of the definitions among the objects. An object of another kind is namespaced if it names a
-// namespace, and its resource is called by the plural of its kind.
+// The kinds and scopes are those of Kubernetes and of the definitions among the objects. An object of another kind is namespaced if it
+// names a namespace, and its resource is called by the plural of its kind.
 func InstallRole(objects []*unstructured.Unstructured, name string) ([]*unstructured.Unstructured, error) {
 	if name == "" {
 		return nil, errors.New("the role needs a name")

@@ -113,11 +113,17 @@ func limit(of, text string) string {
 func (i *Interception) selective() bool {
 	return slices.ContainsFunc(i.Limits, func(limit string) bool {
 		of, text, _ := strings.Cut(limit, ": ")
-		if of == "condition" {
+		switch of {
+		case "condition", "names", "rules":
 			return true
+		case "except":
+			return false
 		}
 		requirements, err := labels.ParseToRequirements(text)
-		return err != nil || len(requirements) == 1 && !strings.HasPrefix(text, "!") && !slices.Contains(excluding, string(requirements[0].Operator()))
+		if err != nil || len(requirements) != 1 {
+			return err != nil
+		}
+		return !strings.HasPrefix(text, "!") && !slices.Contains(excluding, string(requirements[0].Operator()))
 	})
 }
 
@@ -172,7 +178,9 @@ func (i *Interception) identity() string {
 			flags += flag.word
 		}
 	}
-	return joinKey("intercept", strings.TrimSpace(flags), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside))
+	return joinKey(
+		"intercept", strings.TrimSpace(flags), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside),
+	)
 }
 
 // finding describes the interception.

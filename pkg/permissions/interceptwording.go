@@ -79,8 +79,8 @@ func orBefore(words []string) string {
 	return " or " + last
 }
 
-// interceptionSeverity returns how grave an interception is: by what it sees, whether it can change it, and whether the cluster stands still
-// without it.
+// interceptionSeverity returns how grave an interception is: by what it sees, whether it can change it, and whether the cluster stands
+// still without it.
 func interceptionSeverity(i *Interception) Severity {
 	if i.Own {
 		if i.Outside != "" {

@@ -56,8 +56,8 @@ func split(right *permissions.Right) []permissions.Right {
 	return parts
 }
 
-// TestCompare_AgreesWithAnAuthorizer compares random versions with what a brute-force authorizer allows in each: what is added is allowed after
-// and not before, all of it and nothing else.
+// TestCompare_AgreesWithAnAuthorizer compares random versions with what a brute-force authorizer allows in each: what is added is
+// allowed after and not before, all of it and nothing else.
 func TestCompare_AgreesWithAnAuthorizer(t *testing.T) {
 	const runs = 300
 	all := universe()

@@ -32,8 +32,8 @@ type answer struct {
 	Asks               []string `json:"asks,omitempty"`
 }
 
-// TestCompare_FindsWhatAPersonFinds compares pairs of versions, as charts ship them, with answers that were written by hand. Everything has to
-// be found, and nothing invented.
+// TestCompare_FindsWhatAPersonFinds compares pairs of versions, as charts ship them, with answers that were written by hand. Everything
+// has to be found, and nothing invented.
 func TestCompare_FindsWhatAPersonFinds(t *testing.T) {
 	folders, err := filepath.Glob("testdata/pairs/*")
 	if err != nil || len(folders) < 50 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// analysePlacement reports objects in namespaces that are not the module's own. Its own are those that it brings, and the one that most of its
-// workloads run in, or most of its objects when there are none.
+// analysePlacement reports objects in namespaces that are not the module's own. Its own are those that it brings, and the one that most
+// of its workloads run in, or most of its objects when there are none.
 func (b *builder) analysePlacement() {
 	own := map[string]bool{}
 	for _, object := range b.ofKind("", "Namespace") {

@@ -172,7 +172,8 @@ func (b *builder) analyseAccount(w *workload) {
 	if strings.HasSuffix(account, "/default") {
 		b.add(Finding{
 			Key: joinKey("access", "default", escapes.Replace(w.namespace)), Category: CategoryWorkload, Severity: Info,
-			Sentence: "Runs as the default ServiceAccount of namespace " + short(w.namespace) + ".", Rule: w.carrier, Subject: prefixAccount + account,
+			Sentence: "Runs as the default ServiceAccount of namespace " + short(w.namespace) + ".",
+			Rule:     w.carrier, Subject: prefixAccount + account,
 		})
 		return
 	}

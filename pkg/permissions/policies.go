@@ -96,7 +96,9 @@ func (b *builder) addPolicy(object *unstructured.Unstructured, bindings []placed
 	}
 }
 
-func (b *builder) interceptPolicy(object *unstructured.Unstructured, base *Interception, rules []admissionv1.NamedRuleWithOperations, name string) {
+func (b *builder) interceptPolicy(
+	object *unstructured.Unstructured, base *Interception, rules []admissionv1.NamedRuleWithOperations, name string,
+) {
 	for i := range rules {
 		rule, limited := &rules[i], *base
 		if len(rule.ResourceNames) > 0 {

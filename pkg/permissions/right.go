@@ -8,8 +8,8 @@ import (
 // wildcard is how RBAC writes "all of them".
 const wildcard = "*"
 
-// Right is what RBAC allows one holder to do with one resource. It is one of three: a resource, a URL, or a role whose rules are not among the
-// objects.
+// Right is what RBAC allows one holder to do with one resource. It is one of three: a resource, a URL, or a role whose rules are not
+// among the objects.
 type Right struct {
 	// Holder is who has it: "" for the ServiceAccounts of the module, "ServiceAccount ns/name", "User x", "Group x", or "role view" for the
 	// subjects that the cluster binds to that role.
@@ -38,7 +38,9 @@ func (r *Right) key() string {
 	if r.Resource != "" {
 		what = r.Group + ":" + r.Resource
 	}
-	return joinKey("rights", escapes.Replace(r.Holder), escapes.Replace(r.Namespace), escapes.Replace(what), joinNames(r.Names), joinNames(r.Verbs))
+	return joinKey(
+		"rights", escapes.Replace(r.Holder), escapes.Replace(r.Namespace), escapes.Replace(what), joinNames(r.Names), joinNames(r.Verbs),
+	)
 }
 
 // escapes keep the parts of a key apart, whatever stands in them.
@@ -88,7 +90,8 @@ func (r *Right) definition() string {
 
 // usesWildcard reports whether the right names everything of a kind: all verbs, all groups, all resources or all URLs.
 func (r *Right) usesWildcard() bool {
-	return slices.Contains(r.Verbs, wildcard) || r.Group == wildcard || strings.Contains(r.Resource, wildcard) || strings.Contains(r.URL, wildcard)
+	return slices.Contains(r.Verbs, wildcard) || r.Group == wildcard || strings.Contains(r.Resource, wildcard) ||
+		strings.Contains(r.URL, wildcard)
 }
 
 // Wildcards returns the findings whose rules ask for everything of a kind, where a list of what is needed would do. Rules that a wider one

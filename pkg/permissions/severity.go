@@ -8,8 +8,8 @@ import (
 // Severity is how much harm a right can do. A higher value is graver.
 type Severity uint8
 
-// The severities. Critical is control over the cluster or over all its secrets, High leads there, Medium reaches beyond the module, Low reads
-// or changes little, and Info is what every module does.
+// The severities. Critical is control over the cluster or over all its secrets, High leads there, Medium reaches beyond the module, Low
+// reads or changes little, and Info is what every module does.
 const (
 	Info Severity = iota
 	Low

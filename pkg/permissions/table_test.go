@@ -46,10 +46,14 @@ func tableRows(t *testing.T) []string {
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |", category, what, severity, sentence))
 	}
 	for _, example := range examples {
+		before := len(rows)
 		for _, f := range Analyse(parse(t, example.objects)).Findings {
 			if f.Category == example.category && strings.Contains(f.Sentence, example.part) {
 				row(f.Category, example.what, f.Severity.String(), f.Sentence)
 			}
+		}
+		if len(rows) != before+1 {
+			t.Errorf("%s: %d findings, want one", example.what, len(rows)-before)
 		}
 	}
 	for i := range hazards {
@@ -73,6 +77,14 @@ func tableRows(t *testing.T) []string {
 	}
 	for _, what := range sortedKeys(accessTexts) {
 		a := Access{What: what, Detail: details[what], Carrier: "Deployment x/y"}
+		switch {
+		case what == accessIngress || what == accessGateway:
+			a.Carrier = strings.ToUpper(what[:1]) + what[1:] + " x/y"
+		case accessTexts[what].category == CategoryExposure:
+			a.Carrier = "Service x/y"
+		case what == accessAccount || what == accessSecret || what == accessToken:
+			a.Carrier = ""
+		}
 		category, severity, sentence := a.text()
 		a.EveryNode = true
 		if _, every, _ := a.text(); every != severity {
@@ -84,7 +96,15 @@ func tableRows(t *testing.T) []string {
 	for i := range settings {
 		row(CategoryCluster, settings[i].kind, settings[i].severity.String(), strings.ReplaceAll(settings[i].sentence, "{name}", "x")+".")
 	}
+	slices.SortStableFunc(rows, func(a, b string) int {
+		return slices.Index(Categories(), categoryOf(a)) - slices.Index(Categories(), categoryOf(b))
+	})
 	return rows
+}
+
+func categoryOf(row string) Category {
+	category, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " ")
+	return Category(category)
 }
 
 var details = map[string]string{

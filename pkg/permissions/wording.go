@@ -71,7 +71,7 @@ func describeAll(r *Right) string {
 func describeRole(r *Right) (Severity, string) {
 	kind, name, _ := strings.Cut(r.Role, " ")
 	where := ""
-	if kind != kindRole {
+	if kind == kindClusterRole || r.Namespace != "" && kind != kindRole {
 		where = " " + scopePhrase(r)
 	}
 	start := "Gets the rights of "
@@ -160,8 +160,8 @@ func creationPhrase(r *Right) string {
 // literal reports whether a right names its group and its resource.
 func literal(r *Right) bool { return r.Group != wildcard && !strings.Contains(r.Resource, wildcard) }
 
-// included says what a right reads that its verbs and its resource do not tell: that a wildcard has Secrets in it, and that a list shows more
-// than names.
+// included says what a right reads that its verbs and its resource do not tell: that a wildcard has Secrets in it, and that a list
+// shows more than names.
 func included(r *Right) string {
 	core := r.Group == "" || r.Group == wildcard
 	switch {
