@@ -48,8 +48,8 @@ func ConsentIn(spec *v1beta2.KymaSpec) map[string]EntryConsent {
 	return said
 }
 
-// demand is the consent that one content of a module needs.
-type demand struct {
+// consentNeed is the consent that one content of a module needs.
+type consentNeed struct {
 	step step
 	// consent is what was found.
 	consent Consent
@@ -70,13 +70,15 @@ type demand struct {
 }
 
 // free reports whether the content may be installed as far as consent goes.
-func (d *demand) free() bool { return d.consent != ConsentMissing && d.consent != ConsentUnknown }
+func (d *consentNeed) free() bool { return d.consent != ConsentMissing && d.consent != ConsentUnknown }
 
 // reference returns what a person agrees to.
-func (d *demand) reference() string { return revision.Reference(d.step.to.Version, d.step.to.Digest) }
+func (d *consentNeed) reference() string {
+	return revision.Reference(d.step.to.Version, d.step.to.Digest)
+}
 
 // from returns the sides whose consent is missing, and whether one of them is enough.
-func (d *demand) from() (sides []v1beta2.ConsentSide, either bool) {
+func (d *consentNeed) from() (sides []v1beta2.ConsentSide, either bool) {
 	for _, demanded := range d.lacking {
 		if len(demanded) == 1 && !slices.Contains(sides, demanded[0]) {
 			sides = append(sides, demanded[0])
@@ -121,11 +123,11 @@ func (r *resolver) consented(v *Verdict, found target, component Component) bool
 }
 
 // consentTo returns the consent that a content of the verdict's module needs.
-func (r *resolver) consentTo(v *Verdict, found target, component Component) demand {
+func (r *resolver) consentTo(v *Verdict, found target, component Component) consentNeed {
 	if v.Mandatory || !r.mayNeedConsent(v) {
-		return demand{consent: ConsentNotNeeded}
+		return consentNeed{consent: ConsentNotNeeded}
 	}
-	d := demand{step: r.stepTo(v, found, component), downtime: r.waitsForWindow(v, found)}
+	d := consentNeed{step: r.stepTo(v, found, component), downtime: r.waitsForWindow(v, found)}
 	if d.step.key.From == d.step.key.To || r.puttingBack(v, &d.step) {
 		d.consent = ConsentNotNeeded
 		return d
@@ -204,7 +206,7 @@ func (r *resolver) puttingBack(v *Verdict, s *step) bool {
 
 // manually adds what the upgradeStrategy of both sides asks for. It reports whether that has been given, and whether the runtime's is not
 // known.
-func (r *resolver) manually(v *Verdict, found target, d *demand) (given, unread bool) {
+func (r *resolver) manually(v *Verdict, found target, d *consentNeed) (given, unread bool) {
 	hub, runtime := r.sayings(v.Module)
 	asked := false
 	for _, one := range []struct {
@@ -229,7 +231,7 @@ func (r *resolver) manually(v *Verdict, found target, d *demand) (given, unread 
 
 // setDeadline keeps the deadline that was written for the digest, or sets one where the channel's version has one and upgradeStrategy holds
 // it. When the channel does not force the version any more, there is none.
-func (r *resolver) setDeadline(v *Verdict, found target, d *demand) {
+func (r *resolver) setDeadline(v *Verdict, found target, d *consentNeed) {
 	forceAfter := r.forceAfter(v.Module, found)
 	if forceAfter <= 0 {
 		return
@@ -246,7 +248,7 @@ func (r *resolver) setDeadline(v *Verdict, found target, d *demand) {
 }
 
 // overdue reports whether the deadline has passed.
-func (d *demand) overdue(now time.Time) bool {
+func (d *consentNeed) overdue(now time.Time) bool {
 	return d.deadline != nil && !now.Before(d.deadline.Time)
 }
 
@@ -267,7 +269,7 @@ func (r *resolver) forceAfter(module string, found target) time.Duration {
 
 // byPolicy adds what the rules of the policy ask for, and finds out what the content asks for where that matters. It reports whether a rule
 // has its consent, and whether it cannot be said yet.
-func (r *resolver) byPolicy(v *Verdict, first bool, d *demand) (given, unknown bool) {
+func (r *resolver) byPolicy(v *Verdict, first bool, d *consentNeed) (given, unknown bool) {
 	hub, runtime := r.sayings(v.Module)
 	var depending []*ApprovalRule
 	for _, rule := range r.Approvals.rulesFor(v.Module, r.Snapshot.Kyma.Labels, first) {

@@ -32,7 +32,7 @@ func (r *resolver) pendingBefore(v *Verdict) *v1beta2.PendingVersion {
 
 // tellConsent sets what the verdict tells of the consent to a content. What is known of it is told again while it cannot be found out anew,
 // as after a restart: nothing that a person agrees to may flicker.
-func (r *resolver) tellConsent(v *Verdict, d *demand) {
+func (r *resolver) tellConsent(v *Verdict, d *consentNeed) {
 	before := r.pendingBefore(v)
 	known := before != nil && before.Digest == d.step.to.Digest && before.Version == d.step.to.Version
 	v.Pending, v.ForceAt = nil, time.Time{}
@@ -55,7 +55,7 @@ func (r *resolver) tellConsent(v *Verdict, d *demand) {
 }
 
 // newPending returns what is told of a version that waits.
-func newPending(d *demand) *v1beta2.PendingVersion {
+func newPending(d *consentNeed) *v1beta2.PendingVersion {
 	sides, _ := d.from()
 	return &v1beta2.PendingVersion{
 		Version: d.step.to.Version, Digest: d.step.to.Digest, From: slices.Clone(sides), Deadline: d.deadline,
@@ -89,7 +89,7 @@ func oneLine(text string) string {
 
 // awaitConsent makes the verdict wait for consent. Until it is known what the version asks for, the status keeps silent where only the
 // channel moved: it is over in a moment. A version that the spec did not ask for before is no secret: the module is not Ready with it.
-func (r *resolver) awaitConsent(v *Verdict, d *demand, follows bool) {
+func (r *resolver) awaitConsent(v *Verdict, d *consentNeed, follows bool) {
 	version := d.step.to.Version
 	beginning := ruleApprovalRequired.beginning(version)
 	switch {
@@ -118,7 +118,7 @@ func (r *resolver) toldBefore(v *Verdict, version string) string {
 }
 
 // detailOf completes the sentence "version X waits for consent": of whom, and what it asks for.
-func (r *resolver) detailOf(p *v1beta2.PendingVersion, d *demand) string {
+func (r *resolver) detailOf(p *v1beta2.PendingVersion, d *consentNeed) string {
 	detail := ""
 	if Synced(r.Snapshot.Kyma) {
 		_, either := d.from()

@@ -10,13 +10,13 @@ import (
 // requirementState is what rule 14a knows while Resolve runs.
 type requirementState struct {
 	// gates are the versions that reached rule 14a and that modules do not have yet.
-	gates map[targetKey]gate
+	gates map[targetKey]requirementCheck
 	// holds are the decisions about them, once all are known.
 	holds map[targetKey]obstacle
 }
 
-// gate is a version that a module is about to get, with all that it requires.
-type gate struct {
+// requirementCheck is a version that a module is about to get, with all that it requires.
+type requirementCheck struct {
 	target   target
 	requires []requirements.Requirement
 }
@@ -91,7 +91,7 @@ func (r *resolver) unmet(v *Verdict, found target, component Component) bool {
 		r.refused(v, refuse(ruleRequirementInvalid, "template", found.Template.Name, "detail", err.Error()))
 		return true
 	}
-	r.needs.gates[key] = gate{target: found, requires: requiresOf(found.Template, component)}
+	r.needs.gates[key] = requirementCheck{target: found, requires: requiresOf(found.Template, component)}
 	return false
 }
 

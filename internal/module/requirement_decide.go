@@ -196,7 +196,7 @@ func (p *moves) noteUnmet() {
 		if m.v.Template != nil && m.v.Version == m.has {
 			runs = m.v.Requires
 		}
-		for _, one := range requirements.Check(runs, p.standing(runs)) {
+		for _, one := range requirements.Check(runs, p.standingFacts(runs)) {
 			if one.Module != "" && !one.Unknown {
 				m.v.note("it needs " + one.Sentence)
 			}
@@ -207,8 +207,8 @@ func (p *moves) noteUnmet() {
 	}
 }
 
-// standing returns the modules that a list requires as if all of them were ready: what is not ready says so itself.
-func (p *moves) standing(list []requirements.Requirement) requirements.Facts {
+// standingFacts returns the modules that a list requires as if all of them were ready: what is not ready says so itself.
+func (p *moves) standingFacts(list []requirements.Requirement) requirements.Facts {
 	facts := p.facts(list)
 	for name, module := range facts.Modules {
 		module.Ready = module.Detail == ""

@@ -58,8 +58,8 @@ func asksFor(names ...string) func(*Snapshot) {
 	}
 }
 
-// world returns a Snapshot of a Kyma without modules, edited.
-func world(edits ...func(*Snapshot)) Snapshot {
+// newGraph returns a Snapshot of a Kyma without modules, edited.
+func newGraph(edits ...func(*Snapshot)) Snapshot {
 	w := Snapshot{
 		Kyma: newKyma(), Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
 		Components: map[ComponentKey]Component{}, Now: noon,
@@ -132,8 +132,8 @@ func settle(t *testing.T, w Snapshot) Snapshot {
 	return w
 }
 
-// told is what a user sees of a module.
-type told struct {
+// expectation is what a user sees of a module.
+type expectation struct {
 	Kind   Kind
 	State  v1beta2.State
 	Reason string
@@ -143,7 +143,7 @@ type told struct {
 }
 
 // tells returns what a pass over the Snapshot says of a module.
-func tells(t *testing.T, w Snapshot, name string) told {
+func tells(t *testing.T, w Snapshot, name string) expectation {
 	t.Helper()
 	verdicts := Resolve(w)
 	modules, mandatory := tellAll(w, verdicts, nil)
@@ -154,9 +154,9 @@ func tells(t *testing.T, w Snapshot, name string) told {
 		at := slices.IndexFunc(verdicts, func(v Verdict) bool {
 			return v.Module == name && (v.Manifest != nil || v.Origin.Spec || v.Origin.Release)
 		})
-		return told{verdicts[at].Kind, one.entry.State, one.reason, one.entry.Version, one.entry.Message}
+		return expectation{verdicts[at].Kind, one.entry.State, one.reason, one.entry.Version, one.entry.Message}
 	}
-	return told{}
+	return expectation{}
 }
 
 // writes returns the modules whose Manifests a pass applies, and those whose Manifests it deletes.

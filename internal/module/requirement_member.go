@@ -11,7 +11,7 @@ import (
 type member struct {
 	v *Verdict
 	// gate is the version that the module is about to get; nil when it is not about to get another one.
-	gate *gate
+	gate *requirementCheck
 	// has is the version that its Manifest asks for, empty when there is none; ready reports whether that is up.
 	has   string
 	ready bool

@@ -24,7 +24,7 @@ var graphVersions = []string{"1.0.0", "2.0.0", "3.0.0"}
 
 // newGraphWorld returns a Kyma with up to 50 modules in three versions. Where it is not cyclic, modules require only those before them.
 func newGraphWorld(seed uint64) *graphWorld {
-	g := &graphWorld{dice: dice{rand.New(rand.NewPCG(seed, 7))}, Snapshot: world()}
+	g := &graphWorld{dice: dice{rand.New(rand.NewPCG(seed, 7))}, Snapshot: newGraph()}
 	g.cyclic = g.rarely(4)
 	count := 2 + g.IntN(7)
 	if g.rarely(20) {
@@ -109,8 +109,8 @@ func (g *graphWorld) toggle(name string) {
 	}
 }
 
-// calm makes everything ready or gone that is not.
-func (g *graphWorld) calm() {
+// settleAll makes everything ready or gone that is not.
+func (g *graphWorld) settleAll() {
 	for _, name := range g.names {
 		isReady(name)(&g.Snapshot)
 		isGone(name)(&g.Snapshot)
@@ -200,7 +200,7 @@ func (g *graphWorld) notOrphaning(t *testing.T, doomed *v1beta2.Manifest, verdic
 func (g *graphWorld) settled(t *testing.T) {
 	t.Helper()
 	for round := 0; ; round++ {
-		if g.calm(); !g.pass(t) {
+		if g.settleAll(); !g.pass(t) {
 			break
 		}
 		if round > 10*len(g.names)+20 {

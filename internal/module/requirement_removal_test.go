@@ -11,14 +11,14 @@ import (
 )
 
 func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
-	kept := func(by string) told {
-		return told{Keep, "Warning", "StillRequired", v1, "the module is not removed: " + by + " it"}
+	kept := func(by string) expectation {
+		return expectation{Keep, "Warning", "StillRequired", v1, "the module is not removed: " + by + " it"}
 	}
-	removed := told{Removed, "Deleting", "ModuleDeleting", v1, "the module is being removed"}
+	removed := expectation{Removed, "Deleting", "ModuleDeleting", v1, "the module is being removed"}
 	for _, test := range []struct {
 		name  string
 		edits []func(*Snapshot)
-		want  told // of a, which b and c need
+		want  expectation // of a, which b and c need
 		goes  []string
 	}{
 		{"while others stay", []func(*Snapshot){asksFor("b", "c")}, kept("modules b, c need"), nil},
@@ -40,16 +40,16 @@ func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
 		}}, removed, []string{"a"}},
 		{"unless another module takes its place", []func(*Snapshot){publishes("d", v1), asksFor("b", "c", "d"), func(w *Snapshot) {
 			w.Templates["d-"+v1].Spec.Data.SetName("a")
-		}}, told{Removed, "Deleting", "ModuleDeleting", v1,
+		}}, expectation{Removed, "Deleting", "ModuleDeleting", v1,
 			"module d replaces this module, which is removed once the objects of d are recorded"}, nil},
 		{"while the hub's spec is not merged nothing is removed", []func(*Snapshot){asksFor("b", "c"), func(w *Snapshot) { w.Behind = true }}, removed, nil},
 		{"but it can be left to the user", []func(*Snapshot){asksFor("b", "c", "a"), func(w *Snapshot) { w.Kyma.Spec.Modules[2].Managed = new(bool) }},
-			told{Unmanaged, "Unmanaged", "Unmanaged", v1, "the module is not managed: its objects are left as they are"}, nil},
+			expectation{Unmanaged, "Unmanaged", "Unmanaged", v1, "the module is not managed: its objects are left as they are"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "a"), asksFor("a", "b", "c")))
+			w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "a"), asksFor("a", "b", "c")))
 			w = edited(w, test.edits...)
-			expectTold(t, w, map[string]told{"a": test.want})
+			expectTold(t, w, map[string]expectation{"a": test.want})
 			if _, deleted := writes(w); !slices.Equal(deleted, test.goes) {
 				t.Errorf("deleted %v, want %v", deleted, test.goes)
 			}
@@ -58,16 +58,16 @@ func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
 }
 
 func TestStillRequired_WhatIsAboutToBeNeededIsKept(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
 	w = edited(w, publishes("b", v2, "a"), asksFor("b"))
-	expectTold(t, w, map[string]told{"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"}})
+	expectTold(t, w, map[string]expectation{"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"}})
 	expectWrites(t, w, []string{"b 2.0.0"}, nil)
 }
 
 func TestStillRequired_WhatNeedsItIsKeptForAnother(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
 	w = edited(w, asksFor("c"))
-	expectTold(t, w, map[string]told{
+	expectTold(t, w, map[string]expectation{
 		"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"},
 		"b": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module c needs it"},
 	})
@@ -79,12 +79,12 @@ func TestStillRequired_WhatNeedsItIsKeptForAnother(t *testing.T) {
 }
 
 func TestDependencies_AreRemovedAfterWhatNeedsThem(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b", "a"), asksFor("a", "b", "c")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b", "a"), asksFor("a", "b", "c")))
 	w = edited(w, asksFor())
-	removed := func(by string) told {
-		return told{Removed, "Deleting", "ModuleDeleting", v1, "the module is removed after " + by + " it"}
+	removed := func(by string) expectation {
+		return expectation{Removed, "Deleting", "ModuleDeleting", v1, "the module is removed after " + by + " it"}
 	}
-	want := map[string]told{"a": removed("modules b, c, which need"), "b": removed("module c, which needs")}
+	want := map[string]expectation{"a": removed("modules b, c, which need"), "b": removed("module c, which needs")}
 	for _, going := range []string{"c", "b", "a"} {
 		expectTold(t, w, want)
 		expectWrites(t, w, nil, []string{going})
@@ -100,7 +100,7 @@ func TestDependencies_AreRemovedAfterWhatNeedsThem(t *testing.T) {
 }
 
 func TestDependencies_WhatNeedsEachOtherIsRemovedTogether(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), asksFor("a", "b", "c")))
 	w = edited(w, publishes("a", v1, "b"))
 	w = onePass(w) // the author says so afterwards
 	expectWrites(t, edited(w, asksFor()), nil, []string{"c"})
@@ -110,7 +110,7 @@ func TestDependencies_WhatNeedsEachOtherIsRemovedTogether(t *testing.T) {
 }
 
 func TestDependencies_NotAllowedModulesGoInOrderToo(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
 	hide := func(names ...string) func(*Snapshot) {
 		return func(w *Snapshot) {
 			for _, name := range names {
@@ -119,12 +119,12 @@ func TestDependencies_NotAllowedModulesGoInOrderToo(t *testing.T) {
 		}
 	}
 	expectWrites(t, edited(w, hide("a", "b")), nil, []string{"b"})
-	w = settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	w = settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
 	expectWrites(t, edited(w, hide("a")), nil, []string{"a"})
 }
 
 func TestTeardown_ModulesGoInTheOrderOfWhatTheyNeed(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), publishes("d", v1), asksFor("a", "b", "c", "d")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b"), publishes("d", v1), asksFor("a", "b", "c", "d")))
 	w = edited(w, kymaDeleted)
 	for _, going := range [][]string{{"c", "d"}, {"b"}, {"a"}} {
 		step := NextTeardown(w)
@@ -150,7 +150,7 @@ func TestTeardown_ModulesGoInTheOrderOfWhatTheyNeed(t *testing.T) {
 }
 
 func TestTeardown_ACircleHasNoOrder(t *testing.T) {
-	w := settle(t, world(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
 	w = onePass(edited(w, publishes("a", v1, "b")))
 	if step := NextTeardown(edited(w, kymaDeleted)); len(step.Delete) != 2 {
 		t.Errorf("deleted %d", len(step.Delete))

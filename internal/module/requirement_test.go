@@ -13,9 +13,9 @@ import (
 )
 
 // expectTold compares what a pass says of modules.
-func expectTold(t *testing.T, w Snapshot, want map[string]told) {
+func expectTold(t *testing.T, w Snapshot, want map[string]expectation) {
 	t.Helper()
-	got := map[string]told{}
+	got := map[string]expectation{}
 	for name := range want {
 		got[name] = tells(t, w, name)
 	}
@@ -39,21 +39,21 @@ func expectWrites(t *testing.T, w Snapshot, applied, deleted []string) {
 const pending = "was written and is being applied"
 
 func TestRequirement_AModuleStartsWhenWhatItNeedsIsReady(t *testing.T) {
-	w := world(publishes("a", v1), publishes("b", v1, "a >=1"), asksFor("b", "a"))
+	w := newGraph(publishes("a", v1), publishes("b", v1, "a >=1"), asksFor("b", "a"))
 	expectWrites(t, w, []string{"a 1.0.0"}, nil)
-	waits := told{Waiting, "Processing", "RequirementMissing", "", "version 1.0.0 needs module a (>=1), which is not ready"}
+	waits := expectation{Waiting, "Processing", "RequirementMissing", "", "version 1.0.0 needs module a (>=1), which is not ready"}
 	if got := tells(t, w, "b"); got != waits {
 		t.Errorf("before a exists: %+v", got)
 	}
 	w = onePass(w)
 	expectWrites(t, w, nil, nil)
-	expectTold(t, w, map[string]told{"b": waits})
+	expectTold(t, w, map[string]expectation{"b": waits})
 	w = edited(w, isReady("a"))
 	expectWrites(t, w, []string{"b 1.0.0"}, nil)
 	w = edited(onePass(w), isBroken("a"))
 	expectWrites(t, w, nil, nil) // what has begun is not taken back
 	w = settle(t, w)
-	expectTold(t, w, map[string]told{"b": {Run, "Ready", "Ready", v1, ""}})
+	expectTold(t, w, map[string]expectation{"b": {Run, "Ready", "Ready", v1, ""}})
 }
 
 func TestRequirement_WhatIsMissing(t *testing.T) {
@@ -117,26 +117,26 @@ func TestRequirement_WhatIsMissing(t *testing.T) {
 			"Kubernetes >=1.31, and the version of the cluster is not known yet"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := settle(t, world(append([]func(*Snapshot){publishes("a", v1), publishes("b", v1, test.needs)}, test.has...)...))
+			w := settle(t, newGraph(append([]func(*Snapshot){publishes("a", v1), publishes("b", v1, test.needs)}, test.has...)...))
 			w = edited(w, test.edits...)
-			want := told{Waiting, test.state, "RequirementMissing", "", "version 1.0.0 needs " + test.say}
+			want := expectation{Waiting, test.state, "RequirementMissing", "", "version 1.0.0 needs " + test.say}
 			if test.state == "" {
 				want = tells(t, w, "b")
 				if want.Kind != Run || !strings.Contains(want.Message, pending) {
 					t.Errorf("b is not installed: %+v", want)
 				}
 			}
-			expectTold(t, w, map[string]told{"b": want})
+			expectTold(t, w, map[string]expectation{"b": want})
 		})
 	}
 }
 
 func TestRequirement_AnUpgradeThatWaitsLeavesWhatRuns(t *testing.T) {
-	w := settle(t, world(publishes("b", v1), asksFor("b")))
+	w := settle(t, newGraph(publishes("b", v1), asksFor("b")))
 	w = edited(w, publishes("b", v2, "a", "d.example.com", "e.example.com", "kubernetes >=1.31"))
 	say := "version 2.0.0 needs module a, which the Kyma does not have; definition d.example.com, which was not looked for yet; " +
 		"definition e.example.com, which was not looked for yet; and 1 more"
-	expectTold(t, w, map[string]told{"b": {Waiting, "Ready", "RequirementMissing", v1, say}})
+	expectTold(t, w, map[string]expectation{"b": {Waiting, "Ready", "RequirementMissing", v1, say}})
 	expectWrites(t, w, nil, nil)
 	if status := onePass(w).Kyma.Status; status.State != "Ready" || readyReasonOf(&status) != "RequirementMissing" {
 		t.Errorf("the Kyma is %s, %s", status.State, readyReasonOf(&status))
@@ -146,7 +146,7 @@ func TestRequirement_AnUpgradeThatWaitsLeavesWhatRuns(t *testing.T) {
 }
 
 func TestRequirement_ALookThatIsOverInAMomentIsNotTold(t *testing.T) {
-	w := settle(t, world(publishes("b", v1), asksFor("b")))
+	w := settle(t, newGraph(publishes("b", v1), asksFor("b")))
 	w = edited(w, publishes("b", v2, "d.example.com", "kubernetes >=1.31"))
 	before := w.Kyma.Status
 	if diff := cmp.Diff(before, Rollup(w, Resolve(w), nil)); diff != "" {
@@ -172,7 +172,7 @@ func TestRequirement_WhatRunsMissesIsNoted(t *testing.T) {
 		{"a definition is no reason to write", []func(*Snapshot){publishes("b", v1, "a <2", "d.example.com")}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := settle(t, world(publishes("a", v1), publishes("b", v1, "a <2"), asksFor("a", "b")))
+			w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a <2"), asksFor("a", "b")))
 			w = edited(w, test.edits...)
 			got := tells(t, w, "b")
 			if got.State != "Ready" && !strings.Contains(got.Message, pending) || got.Kind != Run {
@@ -195,7 +195,7 @@ func readyReasonOf(status *v1beta2.KymaStatus) string {
 }
 
 func TestRequirement_ThreePlacesMeanTheSame(t *testing.T) {
-	w := world(publishes("b", v1, "a"), asksFor("b"), func(w *Snapshot) {
+	w := newGraph(publishes("b", v1, "a"), asksFor("b"), func(w *Snapshot) {
 		w.Templates["b-"+v1].Annotations = map[string]string{v1beta2.AnnotationRequires: `[{"module":"a"},{"module":"c"}]`}
 		key := ComponentKey{componentOfModule("b"), v1}
 		known := w.Components[key]
@@ -204,7 +204,7 @@ func TestRequirement_ThreePlacesMeanTheSame(t *testing.T) {
 	})
 	say := "version 1.0.0 needs module a, which the Kyma does not have; module c, which the Kyma does not have; " +
 		"Kubernetes >=1.31, and the version of the cluster is not known yet"
-	expectTold(t, w, map[string]told{"b": {Waiting, "Warning", "RequirementMissing", "", say}})
+	expectTold(t, w, map[string]expectation{"b": {Waiting, "Warning", "RequirementMissing", "", say}})
 	w = edited(w, publishes("a", v1), publishes("c", v1), asksFor("a", "b", "c"), func(w *Snapshot) { w.Cluster.Kubernetes = "v1.31.0" })
 	w = settle(t, w)
 	at := slices.IndexFunc(w.Manifests, func(m v1beta2.Manifest) bool { return m.Labels[v1beta2.LabelModuleName] == "b" })
@@ -217,7 +217,7 @@ func TestRequirement_ThreePlacesMeanTheSame(t *testing.T) {
 		delete(w.Templates, "b-"+v1)
 		delete(w.Components, ComponentKey{componentOfModule("b"), v1})
 	})
-	expectTold(t, w, map[string]told{"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"}})
+	expectTold(t, w, map[string]expectation{"a": {Keep, "Warning", "StillRequired", v1, "the module is not removed: module b needs it"}})
 }
 
 func TestRequirement_WhatCannotBeReadIsRefused(t *testing.T) {
@@ -226,29 +226,29 @@ func TestRequirement_WhatCannotBeReadIsRefused(t *testing.T) {
 	}
 	say := `what ModuleTemplate "b-2.0.0" requires cannot be read: annotation operator.kyma-project.io/requires: ` +
 		`the requirements cannot be read: unknown field "[0].modul"`
-	w := world(publishes("b", v2), broken, asksFor("b"))
-	expectTold(t, w, map[string]told{"b": {Refused, "Error", "TemplateInvalid", "", say}})
-	w = edited(settle(t, world(publishes("b", v1), asksFor("b"))), publishes("b", v2), broken)
-	expectTold(t, w, map[string]told{"b": {Keep, "Error", "TemplateInvalid", v1, say}})
-	w = edited(settle(t, world(publishes("b", v1), asksFor("b"))), publishes("b", v2, "a newer"))
+	w := newGraph(publishes("b", v2), broken, asksFor("b"))
+	expectTold(t, w, map[string]expectation{"b": {Refused, "Error", "TemplateInvalid", "", say}})
+	w = edited(settle(t, newGraph(publishes("b", v1), asksFor("b"))), publishes("b", v2), broken)
+	expectTold(t, w, map[string]expectation{"b": {Keep, "Error", "TemplateInvalid", v1, say}})
+	w = edited(settle(t, newGraph(publishes("b", v1), asksFor("b"))), publishes("b", v2, "a newer"))
 	say = `what ModuleTemplate "b-2.0.0" requires cannot be read: entry 1: version "newer" is no range of versions, such as ">=1.20 <2"`
-	expectTold(t, w, map[string]told{"b": {Keep, "Error", "TemplateInvalid", v1, say}})
-	w = edited(settle(t, world(publishes("b", v2), asksFor("b"))), broken)
-	expectTold(t, w, map[string]told{"b": {Run, "Ready", "Ready", v2, ""}}) // it runs; nothing is installed by what cannot be read
+	expectTold(t, w, map[string]expectation{"b": {Keep, "Error", "TemplateInvalid", v1, say}})
+	w = edited(settle(t, newGraph(publishes("b", v2), asksFor("b"))), broken)
+	expectTold(t, w, map[string]expectation{"b": {Run, "Ready", "Ready", v2, ""}}) // it runs; nothing is installed by what cannot be read
 }
 
 func TestNeededFacts_OnlyOfVersionsThatAreNotInstalled(t *testing.T) {
 	needs := []string{"d.example.com", "e.example.com v1", "d.example.com v2", "kubernetes >=1.31", "a"}
-	w := world(publishes("b", v1, needs...), asksFor("b"))
+	w := newGraph(publishes("b", v1, needs...), asksFor("b"))
 	want := ClusterNeeds{Definitions: []string{"d.example.com", "e.example.com"}, Kubernetes: true}
 	if diff := cmp.Diff(want, NeededFacts(w)); diff != "" {
 		t.Errorf("needed (-want +got):\n%s", diff)
 	}
-	w = edited(settle(t, world(publishes("b", v1), asksFor("b"))), publishes("b", v1, needs...))
+	w = edited(settle(t, newGraph(publishes("b", v1), asksFor("b"))), publishes("b", v1, needs...))
 	if got := NeededFacts(w); !got.None() {
 		t.Errorf("needed at rest: %+v", got)
 	}
-	if got := NeededFacts(world(publishes("b", v1), asksFor("b"))); !got.None() {
+	if got := NeededFacts(newGraph(publishes("b", v1), asksFor("b"))); !got.None() {
 		t.Errorf("needed without requirements: %+v", got)
 	}
 }
@@ -279,7 +279,7 @@ func TestHeldByRequirement_AsTheStatusTellsIt(t *testing.T) {
 		{"a mandatory module that gets it", []func(*Snapshot){publishes("b", v2, "a"), mandatory}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := settle(t, world(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
+			w := settle(t, newGraph(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
 			w = onePass(edited(w, test.edits...))
 			var entry *v1beta2.ModuleStatus
 			if known := statusByName(w.Kyma)["b"]; len(w.Mandatory) == 0 {

@@ -97,7 +97,7 @@ func newResolver(w Snapshot) *resolver {
 		asked:         map[ComponentKey]struct{}{},
 		changes:       map[ChangeKey]NeededChange{},
 		targets:       map[targetKey]target{},
-		needs:         requirementState{gates: map[targetKey]gate{}, holds: map[targetKey]obstacle{}},
+		needs:         requirementState{gates: map[targetKey]requirementCheck{}, holds: map[targetKey]obstacle{}},
 	}
 	for i := range w.Kyma.Spec.Modules {
 		r.spec[w.Kyma.Spec.Modules[i].Name] = &w.Kyma.Spec.Modules[i]

@@ -61,7 +61,7 @@ type held struct {
 	keys         map[string]bool
 }
 
-func holdings(report Report) *held {
+func readHeld(report Report) *held {
 	h := &held{ruleSet{}, map[string][]*Access{}, nil, map[string]bool{}}
 	for i := range report.Findings {
 		f := &report.Findings[i]
@@ -80,7 +80,7 @@ func holdings(report Report) *held {
 
 // lacking returns what of a report another one does not have.
 func lacking(has, wants Report) []Finding {
-	h := holdings(has)
+	h := readHeld(has)
 	wanted, own := ruleSet{}, map[string]bool{}
 	var found []Finding
 	for _, f := range wants.Findings {

@@ -55,9 +55,9 @@ type placedRule struct {
 
 // effective returns the rules of a role: its own, and those of the roles that it gathers. The API server overwrites the own rules of a role
 // that gathers others, but only after they were in force for a moment: they count.
-func (a *rbac) effective(r *role) []placedRule { return a.gather(r, map[*role]bool{}) }
+func (a *rbac) effective(r *role) []placedRule { return a.collectRules(r, map[*role]bool{}) }
 
-func (a *rbac) gather(r *role, seen map[*role]bool) []placedRule {
+func (a *rbac) collectRules(r *role, seen map[*role]bool) []placedRule {
 	if seen[r] {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (a *rbac) gather(r *role, seen map[*role]bool) []placedRule {
 		for _, other := range a.sorted {
 			if other != r && strings.HasPrefix(other.name, "ClusterRole ") && selector.Matches(labels.Set(other.labels)) {
 				other.used = true
-				all = append(all, a.gather(other, seen)...)
+				all = append(all, a.collectRules(other, seen)...)
 			}
 		}
 	}
