@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -116,16 +117,22 @@ func (c *change) await(ctx context.Context, r *reporter) error {
 		return nil // there is nothing to wait for
 	}
 	outcome, err := waitfor.Wait(ctx, c.WithWatch, ask, func(line waitfor.Progress) {
-		r.object(c.refOfLine(line.Key), string(line.State), line.Text)
+		r.object(c.refOfLine(line.Key), string(line.State), withoutCommand(line.Text))
 	})
 	if err != nil {
 		return err
 	}
 	note, err := ended(outcome, ask)
 	if note != "" {
-		r.say(note)
+		r.say(withoutCommand(note))
 	}
 	return err
+}
+
+// withoutCommand returns a text without the command that agrees to a version: pages have a button for that.
+func withoutCommand(text string) string {
+	text, _, _ = strings.Cut(text, "; agree with kyma approve")
+	return text
 }
 
 // refOfLine returns the module that a line is about, or the Kyma as a whole.

@@ -55,7 +55,7 @@ type versionReview struct {
 	More    int                     `json:"more,omitempty"`
 }
 
-// compared is the result of reading two versions.
+// comparedVersions is the result of reading two versions.
 type comparedVersions struct {
 	changes releasepreview.Changes
 	may     []permissions.Finding
@@ -69,7 +69,8 @@ type versionAsked struct {
 	module, version string
 	namespace       string
 	release         *v1beta2.ModuleReleaseMeta
-	template        *v1beta2.ModuleTemplate
+	// template of the version; nil for an installed one that has none any more.
+	template *v1beta2.ModuleTemplate
 	// manifest is what installs the module now; nil for none.
 	manifest *v1beta2.Manifest
 	// before is the template of the version to compare with, if no Manifest installs that; nil for none.
@@ -80,11 +81,19 @@ type versionAsked struct {
 
 // key identifies a comparison.
 func (a *versionAsked) key(u *User) string {
-	key := "review " + u.Name + " " + a.namespace + "/" + a.template.Name + " " + a.template.ResourceVersion + " against " + a.against
+	key := "review " + u.Name + " " + a.namespace + "/" + a.module + " " + a.version + " against " + a.against
+	if a.template != nil {
+		key += " " + a.template.Name + " " + a.template.ResourceVersion
+	}
 	if a.manifest != nil {
 		key += " " + a.manifest.Namespace + "/" + a.manifest.Name + " " + revision.Digest(&a.manifest.Spec)
 	}
 	return key
+}
+
+// installed reports whether the Manifest installs a version.
+func (a *versionAsked) installed(version string) bool {
+	return a.manifest != nil && version != "" && a.manifest.Spec.Version == version
 }
 
 // offerReview answers GET /api/v1/catalog/{name}/review?namespace=&version=&against=.
@@ -133,7 +142,7 @@ func (s *Server) moduleReview(ctx context.Context, u *User, r *http.Request) (an
 	} else if m.Template != nil {
 		asked.namespace = m.Template.Namespace
 	}
-	if asked.template, err = o.now.templateOf(u, m.Name, asked.namespace, asked.version); err != nil {
+	if asked.template, err = o.now.templateOf(u, m.Name, asked.namespace, asked.version); err != nil && !asked.installed(asked.version) {
 		return nil, err
 	}
 	asked.release = o.now.release(asked.namespace, m.Name)
@@ -208,7 +217,7 @@ func (s *Server) compareVersions(ctx context.Context, u *User, asked *versionAsk
 
 // sideOf reads the version itself: from the registry of its component, or from the link of a template without one.
 func (s *Server) sideOf(ctx context.Context, u *User, asked *versionAsked) (*releasepreview.Side, error) {
-	if asked.release == nil && linkOf(asked.template) != "" {
+	if asked.release == nil && asked.template != nil && linkOf(asked.template) != "" {
 		return s.linkedSide(ctx, asked.template)
 	}
 	loader, _, done, err := s.loaderFor(ctx, u, asked.namespace, asked.module)
@@ -216,7 +225,12 @@ func (s *Server) sideOf(ctx context.Context, u *User, asked *versionAsked) (*rel
 		return nil, err
 	}
 	defer done()
-	version, err := loader.LoadFor(ctx, asked.release, asked.template, asked.manifest)
+	var version *versioncontent.Version
+	if asked.template == nil {
+		version, err = loader.LoadManifest(ctx, asked.manifest)
+	} else {
+		version, err = loader.LoadFor(ctx, asked.release, asked.template, asked.manifest)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +243,7 @@ func (s *Server) sideBefore(ctx context.Context, u *User, asked *versionAsked, s
 		return nil, nil //nolint:nilnil // nothing is installed
 	}
 	say("reading " + asked.module + " " + asked.against)
-	installed := asked.manifest != nil && asked.manifest.Spec.Version == asked.against
+	installed := asked.installed(asked.against)
 	switch {
 	case !installed && asked.before == nil:
 		return nil, &unreadable{Reason: WhyNotFound, Message: "there is no ModuleTemplate of version " + asked.against}
