@@ -78,7 +78,7 @@ function Body({ data, search }: { data: Releases; search: string }) {
       </Table>
       {items.length > most && <p className="dim flat">And {items.length - most} more: search for the one that you mean.</p>}
       <DeedModal
-        title={wish ? `${wish.release.name}: which version should a channel offer?` : ''}
+        title={wish ? titleOf(wish, sure) : ''}
         verb="Offer this version"
         deed={deed}
         before={deed && wish && <Foretold wish={wish} />}
@@ -87,6 +87,12 @@ function Body({ data, search }: { data: Releases; search: string }) {
       />
     </>
   )
+}
+
+/** titleOf is the head of the dialog: the question, and then what was chosen. */
+function titleOf({ release, channel, version }: Wish, sure: boolean): string {
+  if (sure) return `Let channel ${channel} of ${release.name} offer ${version}?`
+  return `${release.name}: which version should a channel offer?`
 }
 
 /** Foretold is what a promotion would do. It is worked out while the user reads on: nothing waits for it. */

@@ -99,16 +99,14 @@ function ShareOf({ share }: { share: Share }) {
     <>
       <b>{share.count.toLocaleString('en')}</b>
       <span className={`state tone-${share.tone} still`}>{word.label}</span>
-      <span className="dim small">{details.length === 1 && details[0]?.detail ? sentence(details[0].detail) : word.means}</span>
+      <span className="dim small">{(details.length === 1 && details[0]?.detail) || word.means}</span>
     </>
   )
   if (details.length === 0) return <li className="outcome">{head}</li>
   return (
     <li>
       <details>
-        <summary>
-          <span className="outcome">{head}</span>
-        </summary>
+        <summary className="outcome">{head}</summary>
         <ul className="flat-list small">
           {details.map((group, i) => (
             <GroupOf key={i} group={group} />
@@ -124,7 +122,7 @@ function GroupOf({ group }: { group: OutcomeGroup }) {
   const rest = (group.more ?? 0) > 0 ? ` and ${(group.more ?? 0).toLocaleString('en')} more` : ''
   return (
     <li>
-      {group.detail && `${group.count.toLocaleString('en')}: ${sentence(group.detail)} `}
+      {group.detail && `${group.count.toLocaleString('en')} ${group.detail}: `}
       {names.length > 0 && (
         <span className="dim">
           {names.join(', ')}
