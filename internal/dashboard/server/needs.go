@@ -3,7 +3,9 @@ package server
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -200,9 +202,8 @@ func (d *moduleDetail) needs(ctx context.Context, s *Server, u *User, o *one) {
 		return
 	}
 	stand := o.now.standOf(o.kyma)
-	for name := range stand.Dependents(o.module.Name) {
-		d.NeededBy = append(d.NeededBy, name)
-	}
+	d.NeededBy = slices.AppendSeq(d.NeededBy, maps.Keys(stand.Dependents(o.module.Name)))
+	slices.Sort(d.NeededBy) // a live query must not change by itself
 	version := o.module.Version.Desired
 	if o.module.Pending != nil {
 		version = o.module.Pending.Version

@@ -55,7 +55,7 @@ type versionReview struct {
 	More    int                     `json:"more,omitempty"`
 }
 
-// compared is the result of reading two versions.
+// comparedVersions is the result of reading two versions.
 type comparedVersions struct {
 	changes releasepreview.Changes
 	may     []permissions.Finding
