@@ -42,8 +42,8 @@ func showRequirements(a *asking) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "requirements MODULE[:VERSION|:CHANNEL]",
 		Short: "Show what a version of a module needs, and what of it is there",
-		Long: "Shows the modules, definitions and the version of Kubernetes that a version needs before it is installed, as its ModuleTemplate\n" +
-			"says, and what of that the Kyma and its cluster have. It also shows which modules of the Kyma need this one, and whether they\n" +
+		Long: "Shows the modules, definitions and the version of Kubernetes that a version needs before it is installed, as its\n" +
+			"ModuleTemplate says, and what of that the Kyma and its cluster have. It also shows which modules need this one, and whether they\n" +
 			"work with the version. Without a version it is about the one that the Kyma gets. The exit code is 2 where something is missing,\n" +
 			"or would break; what could not be looked at is Unknown, and not missing.",
 		Example: "  kyma requirements notes\n" +
