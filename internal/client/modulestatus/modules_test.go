@@ -379,24 +379,3 @@ func underWay(in *Inputs) {
 	in.Manifests = []v1beta2.Manifest{manifest(func(m *v1beta2.Manifest) { m.Status.State = v1beta2.StateProcessing })}
 	stands(v1beta2.StateProcessing, "1.0.0", "")(&in.Kymas[0])
 }
-
-func TestCustomResourcesOfRuntimes(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*v1beta2.Kyma, *v1beta2.Manifest)
-		want   want
-	}{
-		"the hub reports the last state":     {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Status.ResourceState = "Error" }, want{state: Error, module: Error}},
-		"the Kyma's status takes precedence": {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Status.Modules[0].ResourceState = "Ready" }, want{state: Ready, module: Ready}},
-		"a missing state is no problem":      {func(*v1beta2.Kyma, *v1beta2.Manifest) {}, want{state: Ready, module: Unknown, modules: WhyNotObserved}},
-		"a user's resource is not checked":   {func(k *v1beta2.Kyma, _ *v1beta2.Manifest) { k.Spec.Modules[0].CustomResourcePolicy = "Ignore" }, want{state: Ready, module: Unknown}},
-		"no resource is no problem":          {func(_ *v1beta2.Kyma, m *v1beta2.Manifest) { m.Spec.Resource = nil }, want{state: Ready}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			kyma, made := remoteKyma(), manifest()
-			c.change(&kyma, &made)
-			in := seen([]v1beta2.Kyma{kyma})
-			in.Manifests = []v1beta2.Manifest{made}
-			check(t, in, c.want)
-		})
-	}
-}
