@@ -7,6 +7,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 )
 
 // ChangeKey names the step of a module from one content to another, by their digests. From is empty where nothing is installed, or its
@@ -96,4 +97,15 @@ func (r *resolver) change(v *Verdict, s *step) Change {
 		return Change{Pending: true}
 	}
 	return known
+}
+
+// ChangeOf returns the change that a difference of two reports is.
+func ChangeOf(difference permissions.Difference) Change {
+	change := Change{
+		NewRights: difference.NewRights(), NewWebhook: difference.NewWebhook(), DefinitionChange: difference.DefinitionChange(),
+		Gravest: difference.Gravest(maxGravest),
+	}
+	counts := &change.Counts
+	counts.RightsAdded, counts.RightsRemoved, counts.Definitions, counts.Webhooks, counts.Images = difference.Counts()
+	return change
 }

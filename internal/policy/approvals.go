@@ -22,7 +22,7 @@ func Approvals(path string, log logr.Logger) (*ApprovalFile, error) {
 	f := &ApprovalFile{}
 	f.what, f.path, f.log, f.changed = "approval file", path, log, f.tell
 	f.parse = func(data []byte, _ func(string) ([]byte, error)) (*module.ApprovalPolicy, error) {
-		return parseApprovals(data)
+		return ParseApprovals(data)
 	}
 	if err := f.begin(); err != nil {
 		return nil, err

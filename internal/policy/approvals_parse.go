@@ -41,12 +41,12 @@ type approvalEntry struct {
 
 // CheckApprovals returns why an approval file is invalid.
 func CheckApprovals(data []byte) error {
-	_, err := parseApprovals(data)
+	_, err := ParseApprovals(data)
 	return err
 }
 
-// parseApprovals parses an approval file. The error lists all problems at once.
-func parseApprovals(data []byte) (*module.ApprovalPolicy, error) {
+// ParseApprovals parses an approval file. The error lists all problems at once.
+func ParseApprovals(data []byte) (*module.ApprovalPolicy, error) {
 	file, err := decodeApprovals(data)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 var _ manager.LeaderElectionRunnable = &ApprovalFile{}
 
 func TestApprovals_WhatIsWrittenCounts(t *testing.T) {
-	policy, err := parseApprovals([]byte(`
+	policy, err := ParseApprovals([]byte(`
 rules:
 - modules: ["*"]
   when: [NewRights, NewWebhook]
@@ -47,7 +47,7 @@ rules:
 			t.Errorf("a Kyma with the labels %v is selected: %v", test.labels, got)
 		}
 	}
-	if policy, err = parseApprovals([]byte("rules: []")); err != nil || len(policy.Rules) != 0 {
+	if policy, err = ParseApprovals([]byte("rules: []")); err != nil || len(policy.Rules) != 0 {
 		t.Errorf("a file without rules: %+v, %v", policy, err)
 	}
 }

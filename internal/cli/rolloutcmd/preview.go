@@ -66,6 +66,8 @@ func releasePreview(c *call) *cobra.Command {
 	flags.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 1 where anything would be different")
 	flags.StringVar(&p.files.Windows, "maintenance-policy-file", "",
 		"file with the maintenance windows (default: that of the lifecycle manager, where you may read its ConfigMap)")
+	flags.StringVar(&p.files.Approvals, "approval-file", "",
+		"file that says which versions need consent (default: that of the lifecycle manager, where you may read its ConfigMap)")
 	p.content.Add(flags)
 	p.outputFlag(command, "how to write it", console.Table, console.JSON, console.YAML)
 	return command

@@ -2,6 +2,8 @@ package rolloutcmd
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -186,6 +188,18 @@ func TestReleasePreview(t *testing.T) {
 	t.Run("the registry is found in a Manifest", func(t *testing.T) {
 		code, out, said := b.run("release", "preview", "beacon", "regular=1.1.0", "--registry-plain-http")
 		if code != 0 || !strings.Contains(out, "May read every Secret") {
+			t.Errorf("exit code %d, said %q, wrote\n%s", code, said, out)
+		}
+	})
+	t.Run("a policy asks for consent to what it wants more", func(t *testing.T) {
+		b := &bench{T: t, WithWatch: b.WithWatch, config: b.config, namespace: b.namespace}
+		file := filepath.Join(t.TempDir(), "approvals.yaml")
+		text := "rules: [{modules: [beacon], when: [NewRights], by: [Hub]}]"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, said := b.run("release", "preview", "beacon", "regular=1.1.0", plain, "--approval-file", file)
+		if code != 0 || said != "" || !strings.Contains(out, "needs consent") {
 			t.Errorf("exit code %d, said %q, wrote\n%s", code, said, out)
 		}
 	})

@@ -40,14 +40,17 @@ type Settings struct {
 	// Windows is the maintenance policy, nil for none; WindowsKnown is false where it may exist and could not be read.
 	Windows      *module.WindowPolicy
 	WindowsKnown bool
+	// Approvals says which versions need consent, nil for none; ApprovalsKnown is false where a policy may exist and could not be read.
+	Approvals      *module.ApprovalPolicy
+	ApprovalsKnown bool
 	// Unread says in sentences what could not be read, and why.
 	Unread []string
 }
 
 // Files are policy files of the user, which take precedence over the manager's; empty for none. ReadFile reads one.
 type Files struct {
-	Windows  string
-	ReadFile func(ctx context.Context, name string) ([]byte, error)
+	Windows, Approvals string
+	ReadFile           func(ctx context.Context, name string) ([]byte, error)
 }
 
 // Read reads the settings of a hub's manager. An error means that a file of the user cannot be used, or that the context ended; everything
@@ -67,7 +70,10 @@ func Read(ctx context.Context, from client.Reader, files Files) (Settings, error
 		r.missf("the lifecycle manager runs outside of this cluster, so that its flags cannot be read")
 	}
 	r.take()
-	return r.Settings, r.windows(ctx, deployment, files)
+	if err := r.windows(ctx, deployment, files); err != nil {
+		return r.Settings, err
+	}
+	return r.Settings, r.approvals(ctx, deployment, files)
 }
 
 // reading is one call of Read.
@@ -127,6 +133,36 @@ func (r *reading) windows(ctx context.Context, deployment *appsv1.Deployment, fi
 		r.WindowsKnown = false
 		r.missf("the maintenance policy of the lifecycle manager is not understood: %s", reason(err))
 	}
+	return ctx.Err()
+}
+
+// approvals reads the approval policy: the user's, else the manager's.
+func (r *reading) approvals(ctx context.Context, deployment *appsv1.Deployment, files Files) error {
+	if files.Approvals != "" {
+		text, err := files.ReadFile(ctx, files.Approvals)
+		if err == nil {
+			r.Approvals, err = policy.ParseApprovals(text)
+		}
+		r.ApprovalsKnown = err == nil
+		if err != nil {
+			return fmt.Errorf("approval policy %s: %w", files.Approvals, err)
+		}
+		return nil
+	}
+	path := r.flags["approval-file"]
+	if path == "" {
+		r.ApprovalsKnown = r.Known
+		return nil
+	}
+	text, known := r.file(ctx, deployment, "approval policy", path)
+	if !known || len(text) == 0 { // a manager with the flag does not start without the file
+		return ctx.Err()
+	}
+	var err error
+	if r.Approvals, err = policy.ParseApprovals(text); err != nil {
+		r.missf("the approval policy of the lifecycle manager is not understood: %s", reason(err))
+	}
+	r.ApprovalsKnown = err == nil
 	return ctx.Err()
 }
 

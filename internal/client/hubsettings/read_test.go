@@ -139,6 +139,46 @@ func TestRead_TakesTheMaintenancePolicyOfTheManager(t *testing.T) {
 	})
 }
 
+const rules = `rules: [{modules: ["*"], when: [Always], by: [Hub]}]`
+
+func TestRead_TakesTheApprovalPolicyOfTheManager(t *testing.T) {
+	t.Run("without the flag there is none", func(t *testing.T) {
+		b := newBench(t)
+		b.deploy("")
+		if got := b.read(Files{}); !got.ApprovalsKnown || got.Approvals != nil {
+			t.Errorf("%+v", got)
+		}
+	})
+	for name, test := range map[string]struct {
+		text  string
+		known bool
+	}{"a policy": {rules, true}, "one that is not understood": {"{", false}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.configMap("approvals", test.text)
+			b.deploy("approvals", "--approval-file=/etc/maintenance-policy/policy.json", "--maintenance-policy-file=/nowhere")
+			got := b.read(Files{})
+			if got.ApprovalsKnown != test.known || (got.Approvals != nil) != test.known || len(got.Unread) > 0 == test.known {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("a file of the user comes first", func(t *testing.T) {
+		b := newBench(t)
+		b.deploy("")
+		file := filepath.Join(t.TempDir(), "approvals.yaml")
+		if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.read(Files{Approvals: file, ReadFile: readFile}); !got.ApprovalsKnown || got.Approvals == nil {
+			t.Errorf("%+v", got)
+		}
+		if _, err := Read(t.Context(), b, Files{Approvals: file + ".missing", ReadFile: readFile}); err == nil {
+			t.Error("a missing file was accepted")
+		}
+	})
+}
+
 func TestRead_PrefersTheFileOfTheUser(t *testing.T) {
 	b := newBench(t)
 	b.configMap("windows", "{")

@@ -87,14 +87,21 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 		return Outlook{}, err
 	}
 	result := forecast.Foresee(l.members)
+	l.made.Namespace, l.made.Result = q.Release.Namespace, result
+	if target != nil {
+		if l.compare(ctx, target); result.Count(releasepreview.NeedsConsent) > 0 {
+			// What the steps change is known now, and so whether consent to it is needed.
+			if forecast, err = l.forecast(target); err != nil {
+				return Outlook{}, err
+			}
+			result = forecast.Foresee(l.members)
+		}
+	}
 	if unread := q.Settings.Unread; len(unread) > 0 {
 		result.Unknown = append(result.Unknown, strings.Join(unread, "; ")+
 			": what begins at once does so unless a maintenance window or an approval policy holds it")
 	}
-	l.made.Namespace, l.made.Result = q.Release.Namespace, result
-	if target != nil {
-		l.compare(ctx, target)
-	}
+	l.made.Result = result
 	return l.made, ctx.Err()
 }
 
@@ -113,6 +120,8 @@ type looking struct {
 	hub     modulestatus.Inputs
 	members []releasepreview.Member
 	made    Outlook
+	// changes are what the compared steps change.
+	changes map[module.ChangeKey]module.Change
 	// byDigest are the Manifests by their content; filled when it is needed first.
 	byDigest map[string]*v1beta2.Manifest
 }
@@ -150,7 +159,7 @@ func (l *looking) template(version string) *v1beta2.ModuleTemplate {
 func (l *looking) forecast(target *versioncontent.Version) (*releasepreview.Forecast, error) {
 	decides := &releasepreview.Hub{
 		Releases: l.hub.Releases, Templates: l.hub.Templates, Rollout: l.Rollout, Now: l.Now, Names: l.Names,
-		Windows: l.Settings.Windows, WindowsKnown: l.Settings.WindowsKnown,
+		Windows: l.Settings.Windows, WindowsKnown: l.Settings.WindowsKnown, Approvals: l.Settings.Approvals, Changes: l.changes,
 		Restricted: l.Settings.Restricted, RestrictedKnown: l.Settings.Known,
 	}
 	if target != nil {

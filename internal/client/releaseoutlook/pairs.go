@@ -7,6 +7,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
@@ -27,6 +28,7 @@ func (l *looking) compare(ctx context.Context, target *versioncontent.Version) {
 			l.unrenderedf(err, "what changes from %s is not shown: %v", pair.From.Version, err)
 			continue
 		}
+		l.note(&pair, &made)
 		known = known || pair.From != nil && pair.From.Version == l.made.Offered
 		l.made.Changes = append(l.made.Changes, made)
 	}
@@ -37,6 +39,18 @@ func (l *looking) compare(ctx context.Context, target *versioncontent.Version) {
 		return
 	}
 	l.compareOffered(ctx, after)
+}
+
+// note keeps what a step changes, for decisions about consent.
+func (l *looking) note(pair *releasepreview.Pair, made *PairChanges) {
+	if l.changes == nil {
+		l.changes = map[module.ChangeKey]module.Change{}
+	}
+	key := module.ChangeKey{Module: l.Release.Name, To: pair.To.Digest}
+	if pair.From != nil {
+		key.From = pair.From.Digest
+	}
+	l.changes[key] = module.ChangeOf(made.Rights)
 }
 
 // compareStep compares what the Kymas of a pair have with what they would get: with the values and the target namespace of their Manifests.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // UnknownModuleError is a request for a module whose channels are not known.
@@ -26,13 +28,18 @@ type Forecast struct {
 	before  string                     // version that the channel offers now
 	shared  module.Snapshot
 	content *v1beta2.ManifestSpec // of the version; nil where it is not known
+	// component is what the version installs, with what it requires of the Kyma; requires reports whether any version requires anything.
+	component *module.Component
+	requires  bool
+	// unseen are the requirements of the version that only its cluster can tell about.
+	unseen []requirements.Requirement
 }
 
 // NewForecast prepares the decisions of a hub with a change. The error is an *UnknownModuleError where the module has no channels.
 func NewForecast(hub *Hub, ask Request) (*Forecast, error) {
 	f := &Forecast{hub: hub, ask: ask, shared: module.Snapshot{
 		Releases: map[string]*v1beta2.ModuleReleaseMeta{}, Templates: map[string]*v1beta2.ModuleTemplate{},
-		Windows: hub.Windows, Restricted: hub.Restricted, Now: metav1.NewTime(hub.Now),
+		Windows: hub.Windows, Restricted: hub.Restricted, Approvals: hub.Approvals, Now: metav1.NewTime(hub.Now),
 	}}
 	for i := range hub.Releases {
 		release := &hub.Releases[i]
@@ -53,8 +60,10 @@ func NewForecast(hub *Hub, ask Request) (*Forecast, error) {
 	}
 	f.offer()
 	if hub.Component != nil {
-		f.content = module.ContentOf(ask.Version, *hub.Component)
+		component := *hub.Component
+		f.component, f.content = &component, module.ContentOf(ask.Version, component)
 	}
+	f.require()
 	return f, nil
 }
 
@@ -134,6 +143,11 @@ func (f *Forecast) verdict(m *Member, s *step) module.Verdict {
 	w := f.shared
 	w.Kyma, w.Manifests = m.Kyma, m.Manifests
 	w.Components = f.components(s)
+	if f.requires {
+		w.Manifests = append(slices.Clone(m.Manifests), standIns(m)...)
+	}
+	w.RuntimeConsent = runtimeConsent(m.Kyma, f.ask.Module)
+	w.Changes = f.changes(w)
 	for _, v := range module.Resolve(w) {
 		if v.Module == f.ask.Module && !v.Mandatory {
 			return v
@@ -151,12 +165,40 @@ func (f *Forecast) components(s *step) map[module.ComponentKey]module.Component 
 	}
 	target := module.ComponentKey{Name: name, Version: f.ask.Version}
 	switch _, has := all[target]; {
-	case f.hub.Component != nil:
-		all[target] = *f.hub.Component
+	case f.component != nil:
+		all[target] = *f.component
 	case !has:
 		all[target] = module.Component{Source: &v1beta2.ImageSpec{Name: name, Ref: unreadRef}}
 	}
 	return all
+}
+
+// changes returns what is known of the steps that consent may be asked for.
+func (f *Forecast) changes(w module.Snapshot) map[module.ChangeKey]module.Change {
+	all := map[module.ChangeKey]module.Change{}
+	for _, needed := range module.NeededChanges(w) {
+		known, ok := f.hub.Changes[needed.ChangeKey]
+		if !ok {
+			known = module.Change{Problem: "it was not compared"}
+		}
+		all[needed.ChangeKey] = known
+	}
+	return all
+}
+
+// runtimeConsent returns what the hub knows of the word of a runtime's user: a version that waits for it. The rest is in the runtime alone.
+func runtimeConsent(kyma *v1beta2.Kyma, name string) map[string]module.EntryConsent {
+	entry := entryOf(kyma, name)
+	if entry == nil || entry.Pending == nil || !slices.Contains(entry.Pending.From, v1beta2.ConsentRuntime) {
+		return nil
+	}
+	return map[string]module.EntryConsent{name: {Strategy: v1beta2.UpgradeManual}}
+}
+
+// consentOf says whose consent a version needs, and to what.
+func (f *Forecast) consentOf(v *module.Verdict) string {
+	_, detail, _ := strings.Cut(v.Message, "version "+f.ask.Version+" waits for consent")
+	return strings.TrimLeft(detail, ": ")
 }
 
 // unreadRef stands for the content of a version that could not be read.
@@ -198,6 +240,8 @@ func (f *Forecast) classify(v *module.Verdict, s *step) fate {
 		made.outcome = byReason[v.Reason]
 	}
 	switch {
+	case made.outcome == NeedsConsent:
+		made.detail = f.consentOf(v)
 	case made.outcome == WaitsForWindow && !v.WakeAt.IsZero():
 		made.detail = "opens " + formatTime(v.WakeAt)
 	case v.Reason == v1beta2.ReasonMaintenanceWindowUnknown && !f.hub.WindowsKnown:

@@ -28,7 +28,7 @@ func (f *Forecast) Foresee(members []Member) Result {
 	made.Kymas = len(foreseen)
 	made.Pairs = pairsOf(foreseen, f.ask.Version)
 	f.group(&made, foreseen)
-	made.Unknown = f.unknown()
+	made.Unknown = f.unknown(foreseen)
 	return made
 }
 
@@ -100,14 +100,20 @@ func comes(outcome Outcome) bool {
 }
 
 // unknown says what the decisions do not take into account.
-func (f *Forecast) unknown() []string {
-	var all []string
+func (f *Forecast) unknown(all []prospect) []string {
+	var told []string
 	template := f.shared.Templates[module.TemplateName(f.ask.Module, f.ask.Version)]
 	if template != nil && template.Spec.RequiresDowntime && !f.hub.WindowsKnown {
-		all = append(all, "the maintenance policy, so that it is not known when windows open")
+		told = append(told, "the maintenance policy, so that it is not known when windows open")
 	}
 	if f.hub.Component == nil {
-		all = append(all, "the version's content, which could not be read: it is taken for one that can be installed")
+		told = append(told, "the version's content, which could not be read: it is taken for one that can be installed")
 	}
-	return all
+	if len(f.unseen) > 0 {
+		told = append(told, "whether clusters have what the version needs of them: "+describeAll(f.unseen))
+	}
+	if slices.ContainsFunc(all, func(one prospect) bool { return module.Synced(one.member.Kyma) }) {
+		told = append(told, "what users of runtimes hold back by upgradeStrategy: only their clusters know it")
+	}
+	return told
 }

@@ -22,6 +22,11 @@ type Hub struct {
 	// Windows is the maintenance policy, nil for none. WindowsKnown is false where there may be one that could not be read.
 	Windows      *module.WindowPolicy
 	WindowsKnown bool
+	// Approvals says which versions need consent, nil for none.
+	Approvals *module.ApprovalPolicy
+	// Changes are what the steps of Kymas change, by the digests of both sides. A step that is not among them counts as one that could not be
+	// compared: a policy that asks for consent to some changes then asks for it.
+	Changes map[module.ChangeKey]module.Change
 	// Restricted are the modules of flag --restricted-default-modules. RestrictedKnown is false where the flag could not be read: then a
 	// release with a selector counts as restricted.
 	Restricted      []string

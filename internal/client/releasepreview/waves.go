@@ -68,8 +68,8 @@ func (f *Forecast) applicants(all []prospect) []rollout.Member {
 
 // held is what keeps a Kyma from beginning, for its rollout.
 var held = map[Outcome]string{
-	NeedsConsent: rollout.HeldByConsent, WaitsForWindow: rollout.HeldByWindow, RequirementMissing: rollout.HeldByRefusal,
-	WouldBreak: rollout.HeldByRefusal, Refused: rollout.HeldByRefusal, Removed: rollout.HeldByRefusal, Downgrade: rollout.HeldByRefusal,
+	NeedsConsent: rollout.HeldByConsent, WaitsForWindow: rollout.HeldByWindow, RequirementMissing: rollout.HeldByRequirement,
+	WouldBreak: rollout.HeldByRequirement, Refused: rollout.HeldByRefusal, Removed: rollout.HeldByRefusal, Downgrade: rollout.HeldByRefusal,
 	Avoids: rollout.HeldByRefusal, Leaving: rollout.HeldByDeletion, Suspended: rollout.HeldBySuspension,
 }
 

@@ -107,7 +107,8 @@ func (l *Loader) LoadFor(
 	if err != nil {
 		return nil, err
 	}
-	made.Template, made.Requires = template, required(template, found)
+	made.component = component.Requires
+	made.Template, made.Requires = template, required(template, component)
 	return made, nil
 }
 

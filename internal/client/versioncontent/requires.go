@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
@@ -17,41 +18,25 @@ func (l *Loader) Requires(
 	defer done()
 	at, err := l.locate(release, template)
 	if err != nil {
-		return required(template, nil), err
+		return required(template, module.Component{}), err
 	}
 	found, err := l.reader(at).Get(ctx, at.name, at.version)
 	if err != nil {
-		return required(template, nil), l.explain(ctx, at, err)
+		return required(template, module.Component{}), l.explain(ctx, at, err)
 	}
-	return required(template, found), nil
+	component, err := installable.Of(found)
+	if err != nil {
+		return required(template, module.Component{}), l.explain(ctx, at, err)
+	}
+	return required(template, component), nil
 }
 
-// required returns what a version needs, by its template and by its component, which may be nil. A list that cannot be read is left out:
-// the manager reports it.
-func required(template *v1beta2.ModuleTemplate, component *descriptor.Component) []v1beta2.Requirement {
-	var spec []requirements.Requirement
-	for _, one := range template.Spec.Requires {
-		spec = append(spec, requirements.Requirement(one))
-	}
-	lists := [][]requirements.Requirement{spec, parsed(template.Annotations[v1beta2.AnnotationRequires])}
-	if component != nil {
-		for _, label := range component.Labels {
-			if label.Name == v1beta2.AnnotationRequires {
-				lists = append(lists, parsed(string(label.Value)))
-			}
-		}
-	}
+// required returns what a version needs, by its template and by its component. What is invalid is left out: the manager refuses it.
+func required(template *v1beta2.ModuleTemplate, component module.Component) []v1beta2.Requirement {
+	own, _ := module.Requires(template)
 	var all []v1beta2.Requirement
-	for _, one := range requirements.Union(lists...) {
+	for _, one := range requirements.Union(own, component.Requires) {
 		all = append(all, v1beta2.Requirement(one))
 	}
 	return all
-}
-
-func parsed(text string) []requirements.Requirement {
-	list, err := requirements.ParseList(text)
-	if err != nil {
-		return nil
-	}
-	return list
 }

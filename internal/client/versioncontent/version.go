@@ -9,6 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 // Version is a version of a module as it would be installed. It is shared: copy what you change.
@@ -30,6 +31,9 @@ type Version struct {
 	Requires []v1beta2.Requirement
 	// Spec is the part of a Manifest's spec that the version decides.
 	Spec *v1beta2.ManifestSpec
+
+	// component is what the component version itself requires.
+	component []requirements.Requirement
 }
 
 // Reference returns "<version>@<digest>", as consent names the version.
@@ -42,7 +46,11 @@ func (v *Version) ReferenceFor(have *v1beta2.ManifestSpec) string {
 }
 
 // Component returns the content as a Snapshot of package module holds it.
-func (v *Version) Component() module.Component { return componentOf(v.Spec) }
+func (v *Version) Component() module.Component {
+	made := componentOf(v.Spec)
+	made.Requires = v.component
+	return made
+}
 
 // imagesOf returns the images that objects name, sorted, each once.
 func imagesOf(objects []*unstructured.Unstructured) []string {

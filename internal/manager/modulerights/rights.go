@@ -28,8 +28,6 @@ const (
 	keptChanges = 8192
 	// renderedAtOnce bounds the contents that are rendered at a time.
 	renderedAtOnce = 2
-	// keptSentences is the number of sentences that a status has room for.
-	keptSentences = 5
 	// retryCapabilities is the pause after a cluster that did not say what it serves.
 	retryCapabilities = 45 * time.Second
 )
@@ -139,12 +137,5 @@ func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed m
 
 // changeOf returns how two reports differ.
 func changeOf(before, after *permissions.Report) module.Change {
-	difference := permissions.Compare(*before, *after)
-	change := module.Change{
-		NewRights: difference.NewRights(), NewWebhook: difference.NewWebhook(), DefinitionChange: difference.DefinitionChange(),
-		Gravest: difference.Gravest(keptSentences),
-	}
-	counts := &change.Counts
-	counts.RightsAdded, counts.RightsRemoved, counts.Definitions, counts.Webhooks, counts.Images = difference.Counts()
-	return change
+	return module.ChangeOf(permissions.Compare(*before, *after))
 }
