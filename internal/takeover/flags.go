@@ -43,7 +43,7 @@ var SharedFlags = strings.Fields(`metrics-bind-address health-probe-bind-address
 
 // NewFlags are flags that upstream does not have.
 var NewFlags = strings.Fields(`kyma-namespace operator-namespace max-streams-per-runtime audit-interval local-service-account content-dir
-	content-max-bytes content-bind-address content-cert-dir content-url registries-file signatures-file allow-runtime-versions
+	approval-file content-max-bytes content-bind-address content-cert-dir content-url registries-file signatures-file allow-runtime-versions
 	maintenance-policy-file catalog-sync-rate webhook-bind-address webhook-service webhook-url standard-watch-streams local-namespaces
 	component-name-mapping`)
 

@@ -72,7 +72,7 @@ var examples = []struct {
 	{CategoryRights, "anything for all ServiceAccounts", "", clusterRole("r", "", "{apiGroups: [''], resources: [pods], verbs: [get]}") + separate +
 		clusterBinding("r", "subjects: [{kind: Group, name: 'system:serviceaccounts'}]")},
 	{CategoryRights, "rights of a ServiceAccount of others", "", clusterRole("r", "", "{apiGroups: [''], resources: [pods], verbs: [get]}") + separate +
-		clusterBinding("r", "subjects: [{kind: ServiceAccount, name: a, namespace: y}]")},
+		clusterBinding("r", "subjects: [{kind: ServiceAccount, name: a, namespace: other}]")},
 	{CategoryRights, "rights of the default ServiceAccount", "default", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: x}\nspec: {containers: [{name: c, image: 'i:1'}]}" +
 		separate + clusterRole("r", "", "{apiGroups: [''], resources: [pods], verbs: [get]}") + separate +
 		clusterBinding("r", "subjects: [{kind: ServiceAccount, name: default, namespace: x}]")},
@@ -122,7 +122,7 @@ var examples = []struct {
 	{CategoryDefinition, "conversion by the module", "Converts", definition("Service")},
 	{CategoryDefinition, "conversion outside the cluster", "Sends", definition("url")},
 
-	{CategoryPlacement, "objects in a namespace of others", "", account + separate + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: y}" + separate +
+	{CategoryPlacement, "objects in a namespace of others", "", account + separate + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: other}" + separate +
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: x}"},
 	{CategoryPlacement, "objects in the namespace of the cluster", "", account + separate + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: kube-system}"},
 

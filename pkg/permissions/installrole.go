@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -133,7 +134,7 @@ func (n *installNeeds) allow(namespace string, rule installRule, what string) {
 func (n *installNeeds) role(namespace, name string) *unstructured.Unstructured {
 	rules := []any{}
 	order := func(a, b installRule) int {
-		return strings.Compare(joinKey(a.verb, a.group, a.resource), joinKey(b.verb, b.group, b.resource))
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.verb, b.verb), cmp.Compare(a.resource, b.resource))
 	}
 	for _, rule := range slices.SortedFunc(maps.Keys(n.rules[namespace]), order) {
 		what := listOf(sortedKeys(n.rules[namespace][rule]))

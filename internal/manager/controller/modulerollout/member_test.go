@@ -280,7 +280,7 @@ func TestNewRecord(t *testing.T) {
 		{
 			name:   "one that waits for what the target requires is held",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.entry.Message = "version 1.1.0 needs module istio" }),
-			want:   rollout.Member{Held: rollout.HeldByRefusal},
+			want:   rollout.Member{Held: rollout.HeldByRequirement},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
