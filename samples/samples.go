@@ -11,7 +11,8 @@
 //	content/layers                              content that they use as single layers
 //
 // greeter and beacon have operators, whose programs are samples/greeter and samples/beacon; notes is plain objects; ledger changes a
-// definition that is in use; warden asks for more rights in its second version, and courier needs warden; charted is the chart content/charts/lantern, and so are istio and serverless, which stand in for modules of
+// definition that is in use; warden asks for more rights in its second version, and courier needs warden; charted is the chart
+// content/charts/lantern, and so are istio and serverless, which stand in for modules of
 // these names. This package holds only files: how they are used is decided elsewhere.
 package samples
 

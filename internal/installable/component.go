@@ -14,8 +14,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
-// Of returns what a component version installs, in the form of a Manifest's fields, and what it requires: see descriptor.Component.Contents and
-// v1beta2.AnnotationRequires.
+// Of returns what a component version installs, in the form of a Manifest's fields, and what it requires: see
+// descriptor.Component.Contents and v1beta2.AnnotationRequires.
 func Of(c *descriptor.Component) (module.Component, error) {
 	contents, err := c.Contents()
 	if err != nil {
@@ -52,7 +52,8 @@ func requiredBy(c *descriptor.Component) ([]requirements.Requirement, error) {
 		err = errors.Join(requirements.Validate(list)...)
 	}
 	if err != nil {
-		return nil, &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: fmt.Errorf("its label %s is invalid: %w; publish a corrected version",
+		return nil, &descriptor.Error{Reason: descriptor.ReasonInvalid, Err: fmt.Errorf(
+			"its label %s is invalid: %w; publish a corrected version",
 			v1beta2.AnnotationRequires, err)}
 	}
 	return list, nil

@@ -36,8 +36,8 @@ func (p Plan) Empty() bool { return len(p.Apply)+len(p.Adjust)+len(p.Delete) == 
 // MakePlan compares the Manifests that the verdicts require with those that exist.
 //
 // A Manifest is applied when a field that this operator owns differs from the wanted value, and adjusted when it only has too many fields.
-// It is deleted when its module is Removed and there is no Successor and no module of After to wait for, and when it is a surplus one of a module that is ready
-// with another. Nothing else is deleted. While the Snapshot is Behind, no module is removed or unmanaged.
+// It is deleted when its module is Removed and there is no Successor and no module of After to wait for, and when it is a surplus one
+// of a module that is ready with another. Nothing else is deleted. While the Snapshot is Behind, no module is removed or unmanaged.
 func MakePlan(w Snapshot, verdicts []Verdict) Plan {
 	plan := planner{}
 	for i := range verdicts {

@@ -69,7 +69,8 @@ func (p *moves) keep(m *member, dependents []string) {
 
 // modulesThat names modules that need another one, the first few of them.
 func modulesThat(names []string, between, singular, plural string) string {
-	return english.PluralWord(len(names), "module", "") + " " + first(names) + between + english.PluralWord(len(names), singular, plural) + " it"
+	return english.PluralWord(len(names), "module", "") + " " + first(names) + between +
+		english.PluralWord(len(names), singular, plural) + " it"
 }
 
 // dependencies orders removals: a module is removed after those that are removed, too, and need it, so that they can still clean up what

@@ -36,8 +36,8 @@ import (
 //     rules the same holds for what runs, where they keep that, whatever is offered, see depart.
 //  13. The version is lower than the installed one: refused; if the rollout of the installed one was aborted, that one is kept.
 //  14. The component version is being read: Waiting; it cannot be read or installed: refused.
-//     14a. The version needs a module, a definition or a Kubernetes that is not there: Waiting; the modules require each other in a circle, or
-//     another module does not work with the version: refused.
+//     14a. The version needs a module, a definition or a Kubernetes that is not there: Waiting; the modules require each other in a
+//     circle, or another module does not work with the version: refused.
 //     14b. The version needs consent, by the module's upgradeStrategy or the approval policy, and does not have it: Waiting.
 //  15. The version needs downtime, another one is installed, and no maintenance window is open: Waiting until one opens; no policy defines
 //     one: refused.

@@ -262,7 +262,8 @@ var rules = [...]Rule{
 		Remedy:  "Add what is missing; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
 	ruleRequirementComing: {Kinds: []Kind{Waiting}, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
-		Remedy:  "Wait: what is missing is on its way, or is being looked for. If it lasts: see the module or the cluster that the message names."},
+		Remedy: "Wait: what is missing is on its way, or is being looked for. If it lasts: see the module or the cluster that the " +
+			"message names."},
 	ruleRequirementAbsent: {Kinds: []Kind{Waiting}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
 		Remedy:  "Add what the message names; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},

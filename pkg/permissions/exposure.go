@@ -21,6 +21,7 @@ func (b *builder) analyseExposure() {
 			b.expose(object, Access{What: accessLoadBalancer}, "spec.type")
 		case corev1.ServiceTypeNodePort:
 			b.expose(object, Access{What: accessNodePort}, "spec.type")
+		case corev1.ServiceTypeClusterIP, corev1.ServiceTypeExternalName:
 		}
 		for _, address := range service.Spec.ExternalIPs {
 			b.expose(object, Access{What: accessExternalIP, Detail: address}, "spec.externalIPs")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -42,7 +42,7 @@ var allOperations = []string{"CONNECT", "CREATE", "DELETE", "UPDATE"}
 
 // intercept records what a rule of a webhook or policy intercepts.
 func (b *builder) intercept(
-	object *unstructured.Unstructured, base *Interception, rule *admissionv1.Rule, operations []admissionv1.OperationType, name, target string,
+	object *unstructured.Unstructured, base *Interception, rule *admissionregistrationv1.Rule, operations []admissionregistrationv1.OperationType, name, target string,
 ) {
 	if len(b.intercepted)+len(rule.APIGroups)*len(rule.Resources) > maxInterceptions {
 		b.unreadable(object, "it has too many rules")
@@ -50,7 +50,7 @@ func (b *builder) intercept(
 	}
 	var words []string
 	for _, operation := range operations {
-		if operation == admissionv1.OperationAll {
+		if operation == admissionregistrationv1.OperationAll {
 			words = append(words, allOperations...)
 		}
 		words = append(words, string(operation))
@@ -76,7 +76,7 @@ func (i *Interception) definition() string {
 }
 
 // limitsOf returns the single requirements of selectors and conditions.
-func limitsOf(namespaces, objects *metav1.LabelSelector, conditions []admissionv1.MatchCondition) []string {
+func limitsOf(namespaces, objects *metav1.LabelSelector, conditions []admissionregistrationv1.MatchCondition) []string {
 	var limits []string
 	for _, selected := range []struct {
 		of       string
@@ -169,17 +169,17 @@ func (i *Interception) without(others []*Interception) []string {
 
 // identity names everything but the operations.
 func (i *Interception) identity() string {
-	flags := ""
+	var flags strings.Builder
 	for _, flag := range []struct {
 		set  bool
 		word string
 	}{{i.Mutates, "mutates "}, {i.Policy, "policy "}, {i.Blocks, "blocks "}} {
 		if flag.set {
-			flags += flag.word
+			flags.WriteString(flag.word)
 		}
 	}
 	return joinKey(
-		"intercept", strings.TrimSpace(flags), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside),
+		"intercept", strings.TrimSpace(flags.String()), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside),
 	)
 }
 

@@ -37,7 +37,7 @@ func describeInterception(i *Interception) (Severity, string) {
 // interceptedNoun names what is intercepted.
 func interceptedNoun(i *Interception) string {
 	base, sub, hasSub := strings.Cut(i.Resource, "/")
-	text := ""
+	var text string
 	switch {
 	case base == wildcard && i.Group == wildcard:
 		text = "object of the cluster"

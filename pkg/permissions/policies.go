@@ -3,7 +3,7 @@ package permissions
 import (
 	"slices"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -12,17 +12,17 @@ const bindingSuffix = "Binding"
 // policy has the fields that validating and mutating admission policies share.
 type policy struct {
 	Spec struct {
-		MatchConstraints *admissionv1.MatchResources  `json:"matchConstraints"`
-		MatchConditions  []admissionv1.MatchCondition `json:"matchConditions"`
+		MatchConstraints *admissionregistrationv1.MatchResources  `json:"matchConstraints"`
+		MatchConditions  []admissionregistrationv1.MatchCondition `json:"matchConditions"`
 	} `json:"spec"`
 }
 
 // policyBinding has the fields that the bindings of both share.
 type policyBinding struct {
 	Spec struct {
-		PolicyName        string                         `json:"policyName"`
-		MatchResources    *admissionv1.MatchResources    `json:"matchResources"`
-		ValidationActions []admissionv1.ValidationAction `json:"validationActions"`
+		PolicyName        string                                     `json:"policyName"`
+		MatchResources    *admissionregistrationv1.MatchResources    `json:"matchResources"`
+		ValidationActions []admissionregistrationv1.ValidationAction `json:"validationActions"`
 	} `json:"spec"`
 }
 
@@ -37,7 +37,7 @@ type placedBinding struct {
 func (b *builder) analysePolicies() {
 	for _, kind := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
 		bindings := b.readPolicyBindings(kind + bindingSuffix)
-		for _, object := range b.ofKind(admissionv1.GroupName, kind) {
+		for _, object := range b.ofKind(admissionregistrationv1.GroupName, kind) {
 			b.addPolicy(object, bindings[object.GetName()])
 			delete(bindings, object.GetName())
 		}
@@ -50,7 +50,7 @@ func (b *builder) analysePolicies() {
 
 func (b *builder) readPolicyBindings(kind string) map[string][]placedBinding {
 	bindings := map[string][]placedBinding{}
-	for _, object := range b.ofKind(admissionv1.GroupName, kind) {
+	for _, object := range b.ofKind(admissionregistrationv1.GroupName, kind) {
 		binding := policyBinding{}
 		if err := decode(object, &binding); err != nil {
 			b.unreadable(object, "which policy it puts in force is unknown")
@@ -97,7 +97,7 @@ func (b *builder) addPolicy(object *unstructured.Unstructured, bindings []placed
 }
 
 func (b *builder) interceptPolicy(
-	object *unstructured.Unstructured, base *Interception, rules []admissionv1.NamedRuleWithOperations, name string,
+	object *unstructured.Unstructured, base *Interception, rules []admissionregistrationv1.NamedRuleWithOperations, name string,
 ) {
 	for i := range rules {
 		rule, limited := &rules[i], *base
@@ -110,7 +110,7 @@ func (b *builder) interceptPolicy(
 }
 
 // exclusions returns the rules by which a policy leaves resources out, as limits.
-func exclusions(match *admissionv1.MatchResources) []string {
+func exclusions(match *admissionregistrationv1.MatchResources) []string {
 	if len(match.ExcludeResourceRules) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func exclusions(match *admissionv1.MatchResources) []string {
 
 // denies reports whether a binding does more than to warn and to log. Those of mutating policies have no such actions.
 func (p *policyBinding) denies() bool {
-	return len(p.Spec.ValidationActions) == 0 || slices.Contains(p.Spec.ValidationActions, admissionv1.Deny)
+	return len(p.Spec.ValidationActions) == 0 || slices.Contains(p.Spec.ValidationActions, admissionregistrationv1.Deny)
 }
 
 // addForeignPolicy reports bindings that put a policy in force that is not part of the module.

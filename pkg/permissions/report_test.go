@@ -24,7 +24,11 @@ func TestReport_StaysTheSameWhenItIsStored(t *testing.T) {
 		if diff := cmp.Diff(report, restored); diff != "" {
 			t.Errorf("%s: %s", folder, diff)
 		}
-		if data, _ := json.Marshal(report); len(compressed) > len(data)*2/3 {
+		data, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(compressed) > len(data)*2/3 {
 			t.Errorf("%s: compressed to %d of %d bytes", folder, len(compressed), len(data))
 		}
 	}

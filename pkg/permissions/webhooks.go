@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -24,8 +24,8 @@ type placedInterception struct {
 
 // analyseWebhooks reports what admission webhooks intercept.
 func (b *builder) analyseWebhooks() {
-	for _, object := range b.ofKind(admissionv1.GroupName, kindMutatingWebhooks) {
-		configuration := admissionv1.MutatingWebhookConfiguration{}
+	for _, object := range b.ofKind(admissionregistrationv1.GroupName, kindMutatingWebhooks) {
+		configuration := admissionregistrationv1.MutatingWebhookConfiguration{}
 		if err := decode(object, &configuration); err != nil {
 			b.unreadable(object, "what it intercepts is unknown")
 			continue
@@ -34,8 +34,8 @@ func (b *builder) analyseWebhooks() {
 			b.addMutating(object, &configuration.Webhooks[i])
 		}
 	}
-	for _, object := range b.ofKind(admissionv1.GroupName, kindValidatingWebhooks) {
-		configuration := admissionv1.ValidatingWebhookConfiguration{}
+	for _, object := range b.ofKind(admissionregistrationv1.GroupName, kindValidatingWebhooks) {
+		configuration := admissionregistrationv1.ValidatingWebhookConfiguration{}
 		if err := decode(object, &configuration); err != nil {
 			b.unreadable(object, "what it intercepts is unknown")
 			continue
@@ -47,25 +47,25 @@ func (b *builder) analyseWebhooks() {
 }
 
 // addMutating takes a mutating webhook for a validating one that can change what it sees: they have the same fields otherwise.
-func (b *builder) addMutating(object *unstructured.Unstructured, hook *admissionv1.MutatingWebhook) {
-	reinvocation := override(ptr(admissionv1.NeverReinvocationPolicy), hook.ReinvocationPolicy)
-	b.addWebhook(object, &admissionv1.ValidatingWebhook{
+func (b *builder) addMutating(object *unstructured.Unstructured, hook *admissionregistrationv1.MutatingWebhook) {
+	reinvocation := override(new(admissionregistrationv1.NeverReinvocationPolicy), hook.ReinvocationPolicy)
+	b.addWebhook(object, &admissionregistrationv1.ValidatingWebhook{
 		Name: hook.Name, ClientConfig: hook.ClientConfig, Rules: hook.Rules, FailurePolicy: hook.FailurePolicy, MatchPolicy: hook.MatchPolicy,
 		NamespaceSelector: hook.NamespaceSelector, ObjectSelector: hook.ObjectSelector, SideEffects: hook.SideEffects,
 		TimeoutSeconds: hook.TimeoutSeconds, AdmissionReviewVersions: hook.AdmissionReviewVersions, MatchConditions: hook.MatchConditions,
 	}, true, string(*reinvocation))
 }
 
-func (b *builder) addValidating(object *unstructured.Unstructured, hook *admissionv1.ValidatingWebhook) {
+func (b *builder) addValidating(object *unstructured.Unstructured, hook *admissionregistrationv1.ValidatingWebhook) {
 	b.addWebhook(object, hook, false, "")
 }
 
-func (b *builder) addWebhook(object *unstructured.Unstructured, hook *admissionv1.ValidatingWebhook, mutates bool, more string) {
+func (b *builder) addWebhook(object *unstructured.Unstructured, hook *admissionregistrationv1.ValidatingWebhook, mutates bool, more string) {
 	setDefaults(hook)
 	name := object.GetKind() + " " + object.GetName() + "/" + hook.Name
 	b.out.Webhooks = append(b.out.Webhooks, Named{name, hashOf(hook, more)})
 	limits := limitsOf(hook.NamespaceSelector, hook.ObjectSelector, hook.MatchConditions)
-	base := Interception{Mutates: mutates, Limits: limits, Blocks: *hook.FailurePolicy == admissionv1.Fail}
+	base := Interception{Mutates: mutates, Limits: limits, Blocks: *hook.FailurePolicy == admissionregistrationv1.Fail}
 	target := ""
 	if hook.ClientConfig.URL != nil {
 		base.Outside = hostOf(*hook.ClientConfig.URL)
@@ -80,22 +80,20 @@ func (b *builder) addWebhook(object *unstructured.Unstructured, hook *admissionv
 }
 
 // setDefaults fills in what the API server does, so that a value that is written out is no change.
-func setDefaults(hook *admissionv1.ValidatingWebhook) {
+func setDefaults(hook *admissionregistrationv1.ValidatingWebhook) {
 	hook.ClientConfig.CABundle = nil // is renewed all the time
 	if service := hook.ClientConfig.Service; service != nil {
 		copied := *service
-		copied.Port = override(ptr(int32(443)), service.Port)
+		copied.Port = override(new(int32(443)), service.Port)
 		hook.ClientConfig.Service = &copied
 	}
-	hook.FailurePolicy = override(ptr(admissionv1.Fail), hook.FailurePolicy)
-	hook.MatchPolicy = override(ptr(admissionv1.Equivalent), hook.MatchPolicy)
-	hook.TimeoutSeconds = override(ptr(int32(10)), hook.TimeoutSeconds)
+	hook.FailurePolicy = override(new(admissionregistrationv1.Fail), hook.FailurePolicy)
+	hook.MatchPolicy = override(new(admissionregistrationv1.Equivalent), hook.MatchPolicy)
+	hook.TimeoutSeconds = override(new(int32(10)), hook.TimeoutSeconds)
 	for i := range hook.Rules {
-		hook.Rules[i].Scope = override(ptr(admissionv1.AllScopes), hook.Rules[i].Scope)
+		hook.Rules[i].Scope = override(new(admissionregistrationv1.AllScopes), hook.Rules[i].Scope)
 	}
 }
-
-func ptr[T any](value T) *T { return &value }
 
 // hostOf returns the host of a URL, or the URL when it has none.
 func hostOf(address string) string {

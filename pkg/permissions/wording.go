@@ -180,8 +180,8 @@ func verbPhrase(verbs []string) string {
 		return "do anything with"
 	}
 	var words []string
-	add := func(word string, any ...string) {
-		if slices.ContainsFunc(any, func(verb string) bool { return slices.Contains(verbs, verb) }) {
+	add := func(word string, of ...string) {
+		if slices.ContainsFunc(of, func(verb string) bool { return slices.Contains(verbs, verb) }) {
 			words = append(words, word)
 		}
 	}

@@ -17,8 +17,8 @@ func NewGraph(requires map[string][]Requirement) Graph {
 	return graph
 }
 
-// Order returns the modules so that each comes after those that it requires; the reverse is the order of removal. Equal graphs have the same
-// order. It also returns the modules that require each other in a circle, each circle as a path that ends where it begins: a, b,
+// Order returns the modules so that each comes after those that it requires; the reverse is the order of removal. Equal graphs have the
+// same order. It also returns the modules that require each other in a circle, each circle as a path that ends where it begins: a, b,
 // a. Modules of a circle stand side by side in the order.
 func Order(graph Graph) (order []string, cycles [][]string) {
 	walk := walker{graph: graph, at: map[string]int{}, low: map[string]int{}, open: map[string]bool{}}

@@ -58,8 +58,8 @@ func describeAll(list []requirements.Requirement) string {
 	return strings.Join(texts, ", ")
 }
 
-// standIns returns Manifests of a Kyma's other modules, as its status tells of them: whether a requirement is met depends on what is installed
-// and ready, and the Manifests of all modules of all Kymas would be too many to read.
+// standIns returns Manifests of a Kyma's other modules, as its status tells of them: whether a requirement is met depends on what is
+// installed and ready, and the Manifests of all modules of all Kymas would be too many to read.
 func standIns(m *Member) []v1beta2.Manifest {
 	known := map[string]bool{}
 	for i := range m.Manifests {
@@ -89,6 +89,7 @@ func standIn(kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus) v1beta2.Manifest {
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Kyma", Name: kyma.Name, UID: kyma.UID, Controller: &yes}},
 	}}
 	made.Spec.Version = entry.Version
-	made.Status.State, made.Status.ObservedGeneration, made.Status.InstalledVersion = entry.State, 1, cmp.Or(entry.InstalledVersion, entry.Version)
+	made.Status.State, made.Status.ObservedGeneration = entry.State, 1
+	made.Status.InstalledVersion = cmp.Or(entry.InstalledVersion, entry.Version)
 	return made
 }

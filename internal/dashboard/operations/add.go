@@ -27,7 +27,9 @@ func (p *planner) add(ctx context.Context) (*plan, error) {
 	var wishes []kymaedit.ModuleRequest
 	var custom []*unstructured.Unstructured
 	for _, wanted := range p.deed.Modules {
-		wish := kymaedit.ModuleRequest{Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version, Policy: wanted.Policy, Strategy: wanted.Strategy}
+		wish := kymaedit.ModuleRequest{
+			Name: wanted.Name, Channel: wanted.Channel, Version: wanted.Version, Policy: wanted.Policy, Strategy: wanted.Strategy,
+		}
 		if wanted.Resource != nil {
 			wish.Policy = v1beta2.CustomResourcePolicyIgnore
 			custom = append(custom, wanted.Resource)

@@ -28,7 +28,7 @@ func (p *planner) approve(ctx context.Context) (*plan, error) {
 	}
 	consent, err := p.consent(s)
 	if err != nil {
-		return made.refuse(consentRefusal(err)), nil //nolint:nilerr // the plan says why
+		return made.refuse(consentRefusal(err)), nil
 	}
 	version := consent.Pending.Version
 	made.why = fmt.Sprintf("version %s of module %s is installed with exactly the content %s", version, name, consent.Pending.Digest)

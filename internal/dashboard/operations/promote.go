@@ -92,8 +92,8 @@ func (p *planner) move(ctx context.Context, c *cluster, release *v1beta2.ModuleR
 	return move, err
 }
 
-// unsatisfiable returns why no Kyma of the channel could install the version, as far as the user may read the releases of the modules that it
-// needs.
+// unsatisfiable returns why no Kyma of the channel could install the version, as far as the user may read the releases of the modules
+// that it needs.
 func (c *cluster) unsatisfiable(ctx context.Context, release *v1beta2.ModuleReleaseMeta, move packaging.Move) ([]string, error) {
 	template := &v1beta2.ModuleTemplate{}
 	key := client.ObjectKey{Namespace: release.Namespace, Name: packaging.TemplateName(release.Name, move.To)}

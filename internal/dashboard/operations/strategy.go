@@ -34,7 +34,8 @@ func (p *planner) strategy(ctx context.Context) (*plan, error) {
 	}
 	made.why = "what the channel offers is installed by itself"
 	if pending := s.StatusOf(name); pending != nil && pending.Pending != nil {
-		made.warnings = append(made.warnings, fmt.Sprintf("version %s waits for consent: it is installed now, unless the hub's policy asks for it",
+		made.warnings = append(made.warnings, fmt.Sprintf(
+			"version %s waits for consent: it is installed now, unless the hub's policy asks for it",
 			pending.Pending.Version))
 	}
 	made.steps = steps

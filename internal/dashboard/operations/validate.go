@@ -161,7 +161,9 @@ func (d *Request) validateAdd() error {
 		if m.Resource != nil && m.Policy == v1beta2.CustomResourcePolicyCreateAndDelete {
 			return refuse(WhyInvalid, "module %s: its default custom resource, or the one that was sent: which of the two?", m.Name)
 		}
-		for _, err := range []error{moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy), strategy(m.Strategy), namespace(m.Namespace)} {
+		for _, err := range []error{
+			moduleName(m.Name), target(m.Channel, m.Version), policy(m.Policy), strategy(m.Strategy), namespace(m.Namespace),
+		} {
 			if err != nil {
 				return err
 			}

@@ -95,7 +95,8 @@ func (s *snapshot) rolloutOf(namespace, name string) *v1beta2.ModuleRollout {
 
 // foretell fills in how far the forecast is, and begins it.
 func (s *Server) foretell(u *User, rollout *v1beta2.ModuleRollout, release *v1beta2.ModuleReleaseMeta, is *forecast) {
-	key := "forecast " + u.Name + " " + release.Namespace + "/" + release.Name + " " + release.ResourceVersion + " " + is.Channel + " " + is.Version
+	key := "forecast " + u.Name + " " + release.Namespace + "/" + release.Name + " " + release.ResourceVersion + " " +
+		is.Channel + " " + is.Version
 	got := look(s.jobs, key, u.Name, forecastLasts, func(ctx context.Context, say func(string)) (*releaseoutlook.Outlook, error) {
 		return s.lookAhead(s.fetching(ctx), u, releaseoutlook.Question{
 			Hub: u.Client, Release: release, Rollout: rollout, Channel: is.Channel, Version: is.Version, Now: s.options.Now(), Names: namedKymas,

@@ -63,7 +63,8 @@ func look[T any](j *jobs, key, user string, lasts time.Duration, do work[T]) out
 	one := j.kept[key]
 	if one == nil {
 		if j.runningLocked() >= mostJobs {
-			return outcome[T]{done: true, err: fail(http.StatusTooManyRequests, WhyTooMany, "%d versions are read already: try again in a moment", mostJobs)}
+			busy := fail(http.StatusTooManyRequests, WhyTooMany, "%d versions are read already: try again in a moment", mostJobs)
+			return outcome[T]{done: true, err: busy}
 		}
 		one = &job{}
 		j.kept[key] = one

@@ -49,7 +49,8 @@ type versionReview struct {
 	// Note says what the comparison leaves out.
 	Note   string `json:"note,omitempty"`
 	Limits string `json:"limits"`
-	// Changes and May are there once the version was read. May is everything that it may do, the gravest first, and More counts what is left out.
+	// Changes and May are there once the version was read. May is everything that it may do, the gravest first, and More counts what is
+	// left out.
 	Changes *releasepreview.Changes `json:"changes"`
 	May     []permissions.Finding   `json:"may"`
 	More    int                     `json:"more,omitempty"`
@@ -289,10 +290,12 @@ func (s *Server) linkedSide(ctx context.Context, template *v1beta2.ModuleTemplat
 		if communitycatalog.Undialled(err) != nil {
 			return nil, err
 		}
-		return nil, &unreadable{Reason: WhyUnreachable, Message: "the link rawManifest of ModuleTemplate " + template.Name + " cannot be read: " + cause(err)}
+		message := "the link rawManifest of ModuleTemplate " + template.Name + " cannot be read: " + cause(err)
+		return nil, &unreadable{Reason: WhyUnreachable, Message: message}
 	}
 	return &releasepreview.Side{
-		Version: template.ModuleVersion(), Digest: template.Annotations[v1beta2.AnnotationRawManifestDigest], Template: template, Objects: objects,
+		Version: template.ModuleVersion(), Digest: template.Annotations[v1beta2.AnnotationRawManifestDigest],
+		Template: template, Objects: objects,
 	}, nil
 }
 

@@ -125,7 +125,7 @@ func TestReview_WhatCannotBeReadSaysWhy(t *testing.T) {
 	for path, status := range map[string]int{
 		"/api/v1/modules/unread/bad/greeter/review?version=9.9.9":          http.StatusNotFound,
 		"/api/v1/modules/unread/bad/nothing/review":                        http.StatusNotFound,
-		"/api/v1/modules/unread/bad/greeter/review?versoin=1.1.0":          http.StatusBadRequest,
+		"/api/v1/modules/unread/bad/greeter/review?nothing=1.1.0":          http.StatusBadRequest,
 		"/api/v1/catalog/greeter/review?namespace=unread&against=9.9.9":    http.StatusNotFound,
 		"/api/v1/catalog/nothing/review":                                   http.StatusNotFound,
 		"/api/v1/releases/unread/greeter/forecast?channel=fast":            http.StatusBadRequest,

@@ -38,8 +38,8 @@ func servedKind(gk schema.GroupKind) schema.GroupKind {
 
 // Definition is what is known of a CustomResourceDefinition.
 type Definition struct {
-	// Known is false while it was not looked at. Present reports whether it exists, and Served are the versions that it serves; none while it is
-	// not established, or being deleted.
+	// Known is false while it was not looked at. Present reports whether it exists, and Served are the versions that it serves; none while
+	// it is not established, or being deleted.
 	Known, Present bool
 	Served         []string
 }
@@ -69,8 +69,8 @@ func (s *resources) versionsOf(name string) []string {
 	return slices.Clone(s.defined[name].versions)
 }
 
-// KubeVersion returns the version of Kubernetes, without a call; empty when the runtime does not tell it. Every probe reads it: at the first
-// contact and after an outage, as the restart of an API server is one for a moment.
+// KubeVersion returns the version of Kubernetes, without a call; empty when the runtime does not tell it. Every probe reads it: at the
+// first contact and after an outage, as the restart of an API server is one for a moment.
 func (r *Runtime) KubeVersion() string {
 	r.conn.mu.Lock()
 	defer r.conn.mu.Unlock()
@@ -78,8 +78,8 @@ func (r *Runtime) KubeVersion() string {
 }
 
 // Require sets what an owner requires of the cluster, beside what it tracks as another owner: definitions, of which it is enqueued at every
-// change, and whether the version of Kubernetes matters, of whose change it is enqueued. The latter costs a call when a stream ends, as those
-// do whose API server is replaced, and with every audit. Untrack ends it.
+// change, and whether the version of Kubernetes matters, of whose change it is enqueued. The latter costs a call when a stream ends, as
+// those do whose API server is replaced, and with every audit. Untrack ends it.
 func (r *Runtime) Require(owner types.NamespacedName, definitions []string, kubernetes bool) {
 	interests := make([]runtimes.Interest, 0, len(definitions))
 	for _, name := range definitions {

@@ -58,7 +58,8 @@ func (r *Rights) contentOf(ctx context.Context, kyma types.NamespacedName, manif
 }
 
 // contentOnly returns a Manifest with what decides about its content, who may read it and whether it may be installed. What a
-// ModuleTemplate adds is none of that. The content that the status names was read for this Manifest before, and need not be asked for again.
+// ModuleTemplate adds is none of that. The content that the status names was read for this Manifest before, and need not be asked for
+// again.
 func contentOnly(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 	spec := &manifest.Spec
 	only := &v1beta2.Manifest{

@@ -37,7 +37,7 @@ type fakeContents struct {
 func (f *fakeContents) NeedsCapabilities(*v1beta2.Manifest) (bool, error) { return f.charts, nil }
 
 func (f *fakeContents) Objects(_ context.Context, m *v1beta2.Manifest, known runtimes.Capabilities) ([]*unstructured.Unstructured, error) {
-	time.Sleep(time.Second)
+	<-time.After(time.Second)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	version := m.Spec.Version
@@ -152,7 +152,7 @@ func TestRights_AContentIsRenderedOnceForAllKymas(t *testing.T) {
 				t.Fatalf("before anything is known: %+v, %s", change, retry)
 			}
 		}
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if names := queue.take(); len(names) != 100 {
 			t.Errorf("%d Kymas are woken", len(names))
 		}
@@ -165,7 +165,7 @@ func TestRights_AContentIsRenderedOnceForAllKymas(t *testing.T) {
 		if change, _ := r.Change(t.Context(), kymaNamed("k1"), stepTo("1.0.1", "1.0.0")); !change.Pending {
 			t.Errorf("the other way: %+v", change)
 		}
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if change, _ := r.Change(t.Context(), kymaNamed("k1"), stepTo("1.0.1", "1.0.0")); change.NewRights || change.Counts.RightsRemoved == 0 {
 			t.Errorf("the other way: %+v", change)
 		}
@@ -178,7 +178,7 @@ func TestRights_AContentIsRenderedOnceForAllKymas(t *testing.T) {
 func TestRights_AllIsNewWhereNothingIsInstalled(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *Rights, _ *fakeContents, _ *woken) {
 		r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1"))
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if change, _ := r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1")); !change.NewRights || change.FromProblem != "" {
 			t.Errorf("got %+v", change)
 		}
@@ -189,12 +189,12 @@ func TestRights_WhatIsBeingFetchedIsAskedForAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *Rights, contents *fakeContents, queue *woken) {
 		contents.set(func() { contents.pending["1.0.1"] = true })
 		r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1"))
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if change, _ := r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1")); !change.Pending || len(queue.take()) != 0 {
 			t.Errorf("while it is being fetched: %+v", change)
 		}
 		contents.set(func() { contents.pending["1.0.1"] = false })
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if change, _ := r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1")); change.Pending || len(queue.take()) != 1 {
 			t.Errorf("once it is there: %+v", change)
 		}
@@ -221,7 +221,7 @@ func TestRights_WhatFailsIsTriedAgainForAllWhoWait(t *testing.T) {
 					return change
 				}
 				ask("a")
-				time.Sleep(2500 * time.Millisecond)
+				<-time.After(2500 * time.Millisecond)
 				if got := ask("a"); got.Problem != test.want.Problem || got.FromProblem != test.want.FromProblem || got.NewRights != test.want.NewRights || got.Pending {
 					t.Errorf("what is told of a failure: %+v", got)
 				}
@@ -229,12 +229,12 @@ func TestRights_WhatFailsIsTriedAgainForAllWhoWait(t *testing.T) {
 				if names := queue.take(); !slices.Equal(names, []string{"a"}) {
 					t.Errorf("%v are woken by the first failure", names)
 				}
-				time.Sleep(30 * time.Minute)
+				<-time.After(30 * time.Minute)
 				if names := queue.take(); len(names) != 0 {
 					t.Errorf("%v are woken by the same failure", names)
 				}
 				contents.set(func() { delete(contents.failing, test.failing) })
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				if names := queue.take(); !slices.Equal(names, []string{"a", "b"}) {
 					t.Errorf("%v are woken by the end of the failure", names)
 				}
@@ -253,10 +253,10 @@ func TestRights_AFailureEndsWhenNoKymaWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *Rights, contents *fakeContents, queue *woken) {
 		contents.set(func() { contents.failing["1.0.1"] = content.ReasonHooksRefused })
 		r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1"))
-		time.Sleep(2500 * time.Millisecond)
+		<-time.After(2500 * time.Millisecond)
 		r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1")) // it was woken, and waits
 		queue.take()
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		if names := queue.take(); len(names) != 1 || len(r.jobs) != 0 {
 			t.Errorf("after hours %v are asked whether they still wait, and %d jobs go on", names, len(r.jobs))
 		}
@@ -273,7 +273,7 @@ func TestRights_ChartsAreRenderedForWhatTheySee(t *testing.T) {
 			if change, retry := r.Change(t.Context(), kymaNamed("silent"), stepTo("", "1.0.1")); !change.Pending || retry != retryCapabilities {
 				t.Errorf("a cluster that does not answer: %+v, %s", change, retry)
 			}
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 		}
 		if contents.count("1.0.1a") != 1 || contents.count("1.0.1b") != 1 || len(contents.rendered) != 2 {
 			t.Errorf("rendered %v", contents.rendered)

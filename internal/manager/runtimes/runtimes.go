@@ -45,8 +45,8 @@ const (
 	ModuleCR
 	// Copy reads the metadata of owned objects, and enqueues all owners that track the kind with Copy at every change of any of them.
 	Copy
-	// Definition reads the one CustomResourceDefinition that Only names, owned or not, and enqueues all owners that track it at every change of
-	// it. It costs a list and a stream of that object.
+	// Definition reads the one CustomResourceDefinition that Only names, owned or not, and enqueues all owners that track it at every
+	// change of it. It costs a list and a stream of that object.
 	Definition
 )
 

@@ -165,8 +165,9 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 	kymas := &kyma.Reconciler{
 		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
 		Components: a.components, Windows: a.windows,
-		Clusters: kymaFleet{a.runtimes, a.config.LocalAccount, &a.causes}, Syncer: &remotesync.Syncer{}, RuntimeVersions: a.config.RuntimeVersions,
-		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		Clusters: kymaFleet{a.runtimes, a.config.LocalAccount, &a.causes}, Syncer: &remotesync.Syncer{},
+		RuntimeVersions: a.config.RuntimeVersions,
+		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
 		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts, Progress: &a.progress,
 	}

@@ -33,7 +33,10 @@ func (w *Bench) FollowStarts(ctx context.Context, module string) (*Starts, error
 	if err != nil {
 		return nil, err
 	}
-	s := &Starts{stream: stream, ended: make(chan struct{}), now: map[string]string{}, times: map[string]map[string][]time.Time{}, revisions: map[string]map[string]uint64{}}
+	s := &Starts{
+		stream: stream, ended: make(chan struct{}), now: map[string]string{},
+		times: map[string]map[string][]time.Time{}, revisions: map[string]map[string]uint64{},
+	}
 	go func() {
 		defer close(s.ended)
 		for event := range stream.ResultChan() {

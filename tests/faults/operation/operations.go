@@ -63,8 +63,8 @@ func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scen
 // prepareWithin is how long the preparation of a Scenario may take without faults.
 const prepareWithin = time.Minute
 
-// All returns the operations, in the order of the matrix: twelve everyday operations, one of which ends with what the manager does by itself,
-// and five in which something ends.
+// All returns the operations, in the order of the matrix: twelve everyday operations, one of which ends with what the manager does by
+// itself, and five in which something ends.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},

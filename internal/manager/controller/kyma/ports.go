@@ -63,8 +63,13 @@ type Runtime interface {
 	Live(id inventory.ID) inventory.Live
 	// Established reports whether a definition is established.
 	Established(id inventory.ID) bool
-	// Require requests events of what modules of a Kyma require of the cluster, until Untrack or another call. It costs a list and a stream for
-	// each definition that was not awaited before.
+	RequiredFacts
+}
+
+// RequiredFacts is what modules of a Kyma require of a cluster.
+type RequiredFacts interface {
+	// Require requests events of what modules of a Kyma require of the cluster, until Untrack or another call. It costs a list and a
+	// stream for each definition that was not awaited before.
 	Require(owner types.NamespacedName, needs module.ClusterNeeds)
 	// Required returns what is known of it. It makes no call; the owner is enqueued when more is known.
 	Required(owner types.NamespacedName, needs module.ClusterNeeds) module.ClusterFacts

@@ -37,7 +37,8 @@ const (
 //
 //   - a Kyma enqueues itself when its spec, labels or deletion changed, never by its own status;
 //   - a Manifest enqueues its Kyma, also by its status;
-//   - an access Secret enqueues its Kyma, and so do events in the runtime about what the Kyma needs there, and what its modules require while
+//   - an access Secret enqueues its Kyma, and so do events in the runtime about what the Kyma needs there, and what its modules require
+//     while
 //     they wait for that;
 //   - a catalog that gets in sync, or out of it, enqueues its Kyma, the image pull Secret enqueues all of them;
 //   - a ModuleReleaseMeta or ModuleTemplate enqueues the Kymas that have the module, or all when it is mandatory, spread over rollout when
@@ -45,7 +46,8 @@ const (
 //   - a ModuleRollout enqueues the Kymas that it lets have something else than before, a release all that have the module when another
 //     rollout decides, or none;
 //   - a Kyma that comes from another replica, or goes to one, is reconciled or forgotten;
-//   - another maintenance policy enqueues the Kymas that wait, as does another approval policy, and what a version asks for once it is known;
+//   - another maintenance policy enqueues the Kymas that wait, as does another approval policy, and what a version asks for once it is
+//     known;
 //     other rules for signatures enqueue all of them.
 //
 // What a user or a runtime did goes first, a change of a Manifest has the priority of the pass that caused it, and what concerns many Kymas

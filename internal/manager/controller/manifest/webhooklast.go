@@ -68,7 +68,7 @@ func (r *Reconciler) putBackWebhooks(ctx context.Context, w *scope, found passRe
 	case len(failed) > 0:
 		return r.failure(w.refused(ctx, failed))
 	case held != nil:
-		return *held, nil
+		return *held, nil //nolint:nilerr // err is nil here: it was looked at first
 	}
 	return r.healthy(w), nil
 }
