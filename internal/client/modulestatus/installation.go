@@ -3,6 +3,7 @@ package modulestatus
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -214,12 +215,8 @@ func progress(manifest *v1beta2.Manifest) string {
 // reason returns the reason of a module's state in one word. The status of a Kyma has only messages: a message in the table of verdicts has
 // its reason there, and one that repeats the Manifest's has the Manifest's.
 func (r *reader) reason(e *entry) string {
-	if e.status.Message != "" {
-		for _, rule := range verdicts {
-			if matches(rule.Message, e.status.Message) {
-				return rule.Reason
-			}
-		}
+	if found := mostSpecific(e.status.Message); found != "" {
+		return found
 	}
 	if e.manifest != nil {
 		if reason, message := reportOf(e.manifest); reason != "" && strings.Contains(e.status.Message, message) {
@@ -237,6 +234,21 @@ func (r *reader) reason(e *entry) string {
 		return ""
 	}
 }
+
+// mostSpecific returns the reason of the rule whose message a text is; empty when there is none. Of several rules, the one counts whose
+// message says the most by itself: "version {version} waits {detail}" also matches what waits for consent.
+func mostSpecific(text string) (reason string) {
+	longest := 0
+	for _, rule := range verdicts {
+		if said := len(placeholder.ReplaceAllString(rule.Message, "")); said > longest && matches(rule.Message, text) {
+			reason, longest = rule.Reason, said
+		}
+	}
+	return reason
+}
+
+// placeholder is what a rule fills in.
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // matches reports whether a text is a template with its {placeholders} filled in. A template that consists only of a placeholder matches
 // nothing.

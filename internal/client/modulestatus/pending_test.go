@@ -36,3 +36,17 @@ func TestModules_WhatWaitsIsNotUnderWay(t *testing.T) {
 	in.Manifests = []v1beta2.Manifest{manifest()}
 	check(t, in, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0", reason: v1beta2.ReasonRequirementMissing})
 }
+
+func TestReason_TheMostSpecificRuleCounts(t *testing.T) {
+	for text, want := range map[string]string{
+		"version 1.1.0 waits for consent of the hub's operator: it may read every Secret of the cluster": "ApprovalRequired",
+		"version 1.1.0 waits for wave rest":                      "WaitingForRollout",
+		"the module is being removed":                            "ModuleDeleting",
+		"something that no rule says":                            "",
+		"version 1.0.0 needs module warden (>=1.0.0), which ...": "RequirementMissing",
+	} {
+		if got := mostSpecific(text); got != want {
+			t.Errorf("%q is of %q, want %q", text, got, want)
+		}
+	}
+}
