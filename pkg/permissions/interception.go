@@ -42,7 +42,8 @@ var allOperations = []string{"CONNECT", "CREATE", "DELETE", "UPDATE"}
 
 // intercept records what a rule of a webhook or policy intercepts.
 func (b *builder) intercept(
-	object *unstructured.Unstructured, base *Interception, rule *admissionregistrationv1.Rule, operations []admissionregistrationv1.OperationType, name, target string,
+	object *unstructured.Unstructured, base *Interception, rule *admissionregistrationv1.Rule,
+	operations []admissionregistrationv1.OperationType, name, target string,
 ) {
 	if len(b.intercepted)+len(rule.APIGroups)*len(rule.Resources) > maxInterceptions {
 		b.unreadable(object, "it has too many rules")
@@ -179,7 +180,8 @@ func (i *Interception) identity() string {
 		}
 	}
 	return joinKey(
-		"intercept", strings.TrimSpace(flags.String()), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits), escapes.Replace(i.Outside),
+		"intercept", strings.TrimSpace(flags.String()), escapes.Replace(i.Group+":"+i.Resource), i.Scope, joinNames(i.Limits),
+		escapes.Replace(i.Outside),
 	)
 }
 

@@ -60,7 +60,9 @@ func (b *builder) addValidating(object *unstructured.Unstructured, hook *admissi
 	b.addWebhook(object, hook, false, "")
 }
 
-func (b *builder) addWebhook(object *unstructured.Unstructured, hook *admissionregistrationv1.ValidatingWebhook, mutates bool, more string) {
+func (b *builder) addWebhook(
+	object *unstructured.Unstructured, hook *admissionregistrationv1.ValidatingWebhook, mutates bool, more string,
+) {
 	setDefaults(hook)
 	name := object.GetKind() + " " + object.GetName() + "/" + hook.Name
 	b.out.Webhooks = append(b.out.Webhooks, Named{name, hashOf(hook, more)})

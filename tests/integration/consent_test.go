@@ -106,19 +106,6 @@ func isInstalled(module, version string) types.GomegaMatcher {
 		testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady), testkit.HaveVersion(version), HaveField("Pending", BeNil())))
 }
 
-// renders returns how many contents were rendered to find out what versions ask for.
-func renders() float64 {
-	GinkgoHelper()
-	families, err := managerMetrics.Gather()
-	Expect(err).NotTo(HaveOccurred())
-	for _, family := range families {
-		if family.GetName() == "lifecycle_mgr_approval_renders_total" {
-			return family.GetMetric()[0].GetCounter().GetValue()
-		}
-	}
-	return 0
-}
-
 var _ = Describe("Consent", Ordered, func() {
 	var policyFile string
 	write := func(text string) {
