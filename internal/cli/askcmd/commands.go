@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
@@ -36,7 +35,7 @@ func (a *asking) prepare(command *cobra.Command) {
 	command.ValidArgsFunction = a.complete
 	flags := command.Flags()
 	flags.StringVar(&a.kyma, "kyma", "", "the Kyma, as NAMESPACE/NAME or NAME (default: the only one there is, if any)")
-	_ = command.RegisterFlagCompletionFunc("kyma", a.completeKymas)
+	_ = command.RegisterFlagCompletionFunc("kyma", a.target.CompleteKymas)
 	a.output = console.OutputFlag(console.Table, console.Wide, console.JSON, console.YAML)
 	flags.VarP(a.output, "output", "o", "how to write it: "+a.output.Words())
 }
@@ -70,21 +69,4 @@ func (a *asking) complete(command *cobra.Command, args []string, text string) ([
 	}
 	slices.Sort(found)
 	return found, nothing | cobra.ShellCompDirectiveNoSpace
-}
-
-// completeKymas completes the names of Kymas.
-func (a *asking) completeKymas(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	cluster, err := a.target.Client()
-	if err != nil {
-		return nil, nothing
-	}
-	var kymas v1beta2.KymaList
-	if err := cluster.List(command.Context(), &kymas); err != nil {
-		return nil, nothing
-	}
-	var found []string
-	for i := range kymas.Items {
-		found = append(found, kymas.Items[i].Namespace+"/"+kymas.Items[i].Name)
-	}
-	return found, nothing
 }

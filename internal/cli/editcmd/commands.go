@@ -54,7 +54,7 @@ func (c *change) flags(command *cobra.Command) {
 
 func (c *change) kymaFlag(command *cobra.Command) {
 	command.Flags().StringVar(&c.kyma, "kyma", "", "the Kyma, as NAMESPACE/NAME or NAME (default: the only one there is)")
-	_ = command.RegisterFlagCompletionFunc("kyma", c.completeKymas)
+	_ = command.RegisterFlagCompletionFunc("kyma", c.target.CompleteKymas)
 }
 
 func (c *change) dryRunFlag(flags *pflag.FlagSet) {

@@ -6,29 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 )
 
 // nothing is the directive that completes no file names.
 const nothing = cobra.ShellCompDirectiveNoFileComp
-
-// completeKymas completes the names of Kymas.
-func (c *change) completeKymas(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	cluster, err := c.target.Client()
-	if err != nil {
-		return nil, nothing
-	}
-	var kymas v1beta2.KymaList
-	if err := cluster.List(command.Context(), &kymas); err != nil {
-		return nil, nothing
-	}
-	var found []string
-	for i := range kymas.Items {
-		found = append(found, kymas.Items[i].Namespace+"/"+kymas.Items[i].Name)
-	}
-	return found, nothing
-}
 
 // completeWishes completes available modules, and after "@" and ":" their versions and channels.
 func (c *change) completeWishes(command *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {

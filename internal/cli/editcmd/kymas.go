@@ -222,7 +222,7 @@ func setChannel(c *change) *cobra.Command {
 		ValidArgsFunction: func(command *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 			found, _ := c.completeChannels(command, args, text)
 			if len(args) == 0 {
-				more, _ := c.completeKymas(command, args, text)
+				more, _ := c.target.CompleteKymas(command, args, text)
 				found = append(found, more...)
 			}
 			return found, nothing

@@ -40,19 +40,7 @@ type needLine struct {
 
 // offerNeeds answers GET /api/v1/catalog/{name}/requirements?namespace=&version=&kyma=. Without a Kyma, nothing is compared.
 func (s *Server) offerNeeds(ctx context.Context, u *User, r *http.Request) (any, error) {
-	query := r.URL.Query()
-	if err := known(query, "version", "namespace", "kyma"); err != nil {
-		return nil, err
-	}
-	now, err := s.snapshot(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	template, err := now.templateOf(u, r.PathValue("name"), query.Get("namespace"), query.Get("version"))
-	if err != nil {
-		return nil, err
-	}
-	kyma, err := now.kymaOf(u, query.Get("kyma"))
+	now, template, kyma, err := s.offerIn(ctx, u, r)
 	if err != nil {
 		return nil, err
 	}

@@ -36,19 +36,7 @@ const (
 
 // offeredResource answers GET /api/v1/catalog/{name}/resource?version=&namespace=&kyma=.
 func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) (any, error) {
-	query := r.URL.Query()
-	if err := known(query, "version", "namespace", "kyma"); err != nil {
-		return nil, err
-	}
-	now, err := s.snapshot(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	template, err := now.templateOf(u, r.PathValue("name"), query.Get("namespace"), query.Get("version"))
-	if err != nil {
-		return nil, err
-	}
-	kyma, err := now.kymaOf(u, query.Get("kyma"))
+	_, template, kyma, err := s.offerIn(ctx, u, r)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +61,25 @@ func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) 
 	}
 	is.From = fromLink
 	return is, nil
+}
+
+// offerIn returns what a request with the parameters version, namespace and kyma is about: an offer of the catalog, and a Kyma where one is
+// named.
+func (s *Server) offerIn(ctx context.Context, u *User, r *http.Request) (*snapshot, *v1beta2.ModuleTemplate, *v1beta2.Kyma, error) {
+	query := r.URL.Query()
+	if err := known(query, "version", "namespace", "kyma"); err != nil {
+		return nil, nil, nil, err
+	}
+	now, err := s.snapshot(ctx, u)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	template, err := now.templateOf(u, r.PathValue("name"), query.Get("namespace"), query.Get("version"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	kyma, err := now.kymaOf(u, query.Get("kyma"))
+	return now, template, kyma, err
 }
 
 // templateOf returns the ModuleTemplate of an available version, or of the newest one if none is named. If a namespace is named, it must
