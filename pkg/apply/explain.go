@@ -145,6 +145,7 @@ func holdsData(id inventory.ID) bool {
 // safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value.
 var safe = []*regexp.Regexp{
 	regexp.MustCompile(`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`),
+	regexp.MustCompile(`^Internal error occurred: failed calling webhook "[a-zA-Z0-9.-]{1,253}"`),
 	regexp.MustCompile(`ValidatingAdmissionPolicy '[a-zA-Z0-9.-]{1,253}' with binding '[a-zA-Z0-9.-]{1,253}' denied request`),
 	regexp.MustCompile(`unknown field "[\w.\[\]-]{1,253}"`),
 	regexp.MustCompile(`Request entity too large: limit is \d+`),

@@ -11,7 +11,30 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// Analyse returns what the objects may do once they are applied. It never fails: what it cannot read becomes a finding that says so.
+// Content is what a version installs.
+type Content struct {
+	// Objects of the version, as they are installed.
+	Objects []*unstructured.Unstructured
+	// Conditional objects are those that it declares, or declares differently, once the cluster serves other APIs or is upgraded.
+	Conditional []*unstructured.Unstructured
+	// Untried is true where the conditional objects may not be all.
+	Untried bool
+}
+
+// AnalyseContent returns what a version may do, in the cluster that it is rendered for and in what that may become.
+func AnalyseContent(c Content) Report {
+	report := Analyse(slices.Concat(c.Objects, c.Conditional))
+	if c.Untried {
+		report.Findings = sortFindings(append(report.Findings, Finding{
+			Key: "!untried", Category: CategoryUnreadable, Severity: High,
+			Sentence: "May do more than this list says: what it installs depends on more properties of the cluster than were tried.",
+		}))
+	}
+	return report
+}
+
+// Analyse returns what the objects may do once they are applied. It never fails: what it cannot read becomes a finding that says so. Of
+// objects that are declared more than once all count.
 func Analyse(objects []*unstructured.Unstructured) Report {
 	b := newBuilder(objects)
 	b.readWorkloads()

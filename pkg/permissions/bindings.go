@@ -21,7 +21,8 @@ const (
 // rbac works out what roles and bindings allow.
 type rbac struct {
 	report *builder
-	roles  map[string]*role
+	// roles by name: several where the content declares one differently in different clusters.
+	roles map[string][]*role
 	// sorted has the roles in the order of their objects, which does not depend on where they stood.
 	sorted []*role
 	held   ruleSet
@@ -30,7 +31,7 @@ type rbac struct {
 
 // analyseRBAC reports what the objects allow by RBAC.
 func (b *builder) analyseRBAC() {
-	a := &rbac{report: b, roles: map[string]*role{}, held: ruleSet{}, budget: maxRules}
+	a := &rbac{report: b, roles: map[string][]*role{}, held: ruleSet{}, budget: maxRules}
 	for _, object := range b.ofKind(rbacv1.GroupName, kindRole, kindClusterRole) {
 		a.addRole(object)
 	}
@@ -53,7 +54,7 @@ func (a *rbac) addRole(object *unstructured.Unstructured) {
 		a.report.unreadable(object, "what it allows is unknown")
 		return
 	}
-	a.roles[r.name] = r
+	a.roles[r.name] = append(a.roles[r.name], r)
 	a.sorted = append(a.sorted, r)
 	if object.GetKind() == kindClusterRole && builtinRole(object.GetName()) {
 		a.report.add(Finding{
@@ -111,10 +112,12 @@ func (a *rbac) includesModule(holder string) bool {
 
 // giveRole gives a holder the rights of a role: of one among the objects, of one that every cluster has, or of an unknown one.
 func (a *rbac) giveRole(binding *unstructured.Unstructured, target, namespace, holder, subject string) {
-	if r := a.roles[target]; r != nil {
-		r.used = true
-		a.give(r.object, a.effective(r), namespace, holder, subject)
-		a.giveGathered(r, namespace, holder, subject)
+	if found := a.roles[target]; len(found) > 0 {
+		for _, r := range found {
+			r.used = true
+			a.give(r.object, a.effective(r), namespace, holder, subject)
+			a.giveGathered(r, namespace, holder, subject)
+		}
 		return
 	}
 	rules, known := expandedRoles[target]

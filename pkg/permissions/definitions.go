@@ -54,7 +54,7 @@ func (b *builder) readDefinitions() {
 		b.out.Definitions = append(b.out.Definitions, definition)
 		b.reportDefinition(object, &definition)
 	}
-	slices.SortFunc(b.out.Definitions, func(a, b CustomDefinition) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(b.out.Definitions, func(a, b CustomDefinition) int { return strings.Compare(a.Name, b.Name) })
 	b.out.Definitions = slices.CompactFunc(b.out.Definitions, func(a, b CustomDefinition) bool { return a.Name == b.Name })
 }
 

@@ -36,12 +36,20 @@ type Input struct {
 	// KubeVersion ("v1.36.3") and APIVersions ("apps/v1", "apps/v1/Deployment") of the cluster; empty means a library default.
 	KubeVersion string
 	APIVersions []string
+	// Explore asks also for what the content declares in other clusters, of formats that ask what the cluster serves. It takes many times
+	// as long.
+	Explore bool
 }
 
 // Rendered is what content declares.
 type Rendered struct {
 	// Steps are applied one after the other, the objects of each in the order of their kinds. Most formats have one step.
 	Steps [][]*unstructured.Unstructured
+	// Conditional are the objects that the content does not declare, or declares differently, for the cluster of the input, and would if that
+	// served other APIs or were upgraded; one object may be there more than once. Untried is true where they may not be all. Both are empty
+	// unless Input.Explore asks for them.
+	Conditional []*unstructured.Unstructured
+	Untried     bool
 }
 
 // Objects returns those of all steps in order.

@@ -58,6 +58,8 @@ var kymaFields = map[string]string{
 	"modules.avoid":                   "has a version installed again that was installed before, and is verified again",
 	"modules.backTo":                  "chooses among the versions that were installed before, which are verified again",
 	"modules.retry":                   "has the offered version tried once more, which is verified",
+	"modules.upgradeStrategy":         "says who is asked before a version is installed, which is verified",
+	"modules.approved":                "agrees to content by its digest, which is verified",
 	"readiness":                       "says what counts as ready, and writes nothing",
 }
 

@@ -184,6 +184,7 @@ var templateRows = map[string]fieldRow[*sealed]{
 			GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Name: "elsewhere",
 		}
 	}),
+	"requires.":        harmless[*sealed]("says what must be there before the signed content is installed"),
 	"requiresDowntime": harmless[*sealed]("says when the signed content is installed"),
 	"rollbackTo":       harmless[*sealed]("lets a version be installed again that was installed before, and is verified again"),
 	"readiness":        harmless[*sealed]("says what counts as ready, and writes nothing"),

@@ -17,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
 
 // reading returns a module whose operator may read secrets, or ConfigMaps only.
@@ -104,6 +105,19 @@ func manually(m *v1beta2.Module) { m.UpgradeStrategy = v1beta2.UpgradeManual }
 func isInstalled(module, version string) types.GomegaMatcher {
 	return And(testkit.HaveState(v1beta2.StateReady), testkit.HaveCondition(v1beta2.ConditionReady, metav1.ConditionTrue, v1beta2.ReasonReady),
 		testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady), testkit.HaveVersion(version), HaveField("Pending", BeNil())))
+}
+
+// renders returns how many contents were rendered to find out what versions ask for.
+func renders() float64 {
+	GinkgoHelper()
+	families, err := managerMetrics.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		if family.GetName() == "lifecycle_mgr_approval_renders_total" {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	return 0
 }
 
 var _ = Describe("Consent", Ordered, func() {
@@ -243,6 +257,48 @@ var _ = Describe("Consent", Ordered, func() {
 		republish(module, "1.1.0", reading(module, "1.1.0-again", "secrets"), restart)
 		Eventually(pendingOf(kyma, module)).Should(waitsFor("1.1.0", v1beta2.ConsentHub))
 		Consistently(versionIn(env.Hub, module+"-0")).Should(Equal("1.1.0"))
+	})
+
+	It("is asked for once for the whole fleet", func() {
+		const fleet = 50
+		module := testkit.Unique("reader")
+		write(fmt.Sprintf("rules: [{modules: [%s], when: [NewRights], by: [Hub]}]", module))
+		offerReader(module, "1.0.0", "configmaps")
+		kymas := make([]*v1beta2.Kyma, fleet)
+		for i := range kymas { // without a cluster: what counts is on the hub
+			kymas[i] = testkit.Kyma(testkit.Unique("kyma"), testkit.WithModule(module), testkit.Unsynced())
+			env.Hub.Create(kymas[i])
+		}
+		each := func(matcher types.GomegaMatcher) {
+			GinkgoHelper()
+			Eventually(func(g Gomega) {
+				list := &v1beta2.KymaList{}
+				g.Expect(env.Hub.Client.List(ctx(), list, client.InNamespace(v1beta2.DefaultNamespace))).To(Succeed())
+				found := 0
+				for i := range list.Items {
+					if len(list.Items[i].Spec.Modules) == 1 && list.Items[i].Spec.Modules[0].Name == module {
+						g.Expect(&list.Items[i]).To(testkit.HaveModule(module, matcher))
+						found++
+					}
+				}
+				g.Expect(found).To(Equal(fleet))
+			}, "60s").Should(Succeed())
+		}
+		each(And(testkit.HaveVersion("1.0.0"), testkit.HaveState(v1beta2.StateError))) // no access Secret
+		Eventually(quiet(), "30s").Should(BeNumerically(">", 2*time.Second))
+
+		calls0, rendered := hubCalls.Snapshot(), renders()
+		offerReader(module, "1.1.0", "secrets")
+		each(HaveField("Pending", waitsFor("1.1.0", v1beta2.ConsentHub)))
+		Eventually(quiet(), "30s").Should(BeNumerically(">", 2*time.Second))
+		statuses := hubCalls.Since(calls0).Plain().Where(func(c calls.Call) bool {
+			return c.Write() && c.Resource == "kymas.operator.kyma-project.io/status"
+		})
+		Expect(statuses.Total()).To(Equal(fleet), statuses.String())
+		Expect(renders()-rendered).To(Equal(2.0), "each of the two contents is rendered once")
+		for _, kyma := range kymas {
+			env.Hub.Delete(kyma)
+		}
 	})
 
 	It("can be kept for a group by an admission policy", func() {

@@ -3,8 +3,10 @@ package testkit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
@@ -39,13 +41,26 @@ func misremembers(before, now *v1beta2.Manifest) []string {
 	if asked := revision.Of(&now.Spec); current && revision.KeyOf(newest) != asked {
 		add("the newest revision is %+v, and the spec asks for %+v", newest, asked)
 	}
-	if current && now.Status.State == v1beta2.StateReady && newest.Outcome != v1beta2.RevisionSucceeded {
+	if current && now.Status.State == v1beta2.StateReady && newest.Outcome != v1beta2.RevisionSucceeded && !module.CountsResource(now) {
 		add("state is Ready, and revision %d has outcome %q", newest.Number, newest.Outcome)
+	}
+	if current && hasJustSucceeded(before, newest) && module.CountsResource(now) && !module.ResourceReady(now) {
+		add("revision %d succeeds, and the module's custom resource is %s", newest.Number, now.Status.ResourceState)
 	}
 	if before != nil {
 		found = append(found, rewritten(before.Status.Revisions, known)...)
 	}
 	return found
+}
+
+// hasJustSucceeded reports whether a revision succeeds, and did not in the version of its Manifest before.
+func hasJustSucceeded(before *v1beta2.Manifest, newest v1beta2.Revision) bool {
+	if before == nil || newest.Outcome != v1beta2.RevisionSucceeded {
+		return false
+	}
+	return slices.ContainsFunc(before.Status.Revisions, func(old v1beta2.Revision) bool {
+		return old.Number == newest.Number && old.Outcome != newest.Outcome
+	})
 }
 
 // historyOf returns a Manifest with nothing but the revisions of another one, which may be nil.

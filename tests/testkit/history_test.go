@@ -34,6 +34,15 @@ func TestMisremembers_FindsSeededLies(t *testing.T) {
 		"an earlier one is gone":              {now: func(m *v1beta2.Manifest) { m.Status.Revisions = m.Status.Revisions[1:] }},
 		"the newest is not what is asked for": {now: func(m *v1beta2.Manifest) { m.Spec.Version = "1.2.0" }, want: "asks for"},
 		"Ready, and it did not succeed":       {now: func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = "" }, want: "has outcome"},
+		"Ready, and its custom resource counts, and is not": {now: func(m *v1beta2.Manifest) {
+			counted(m, v1beta2.StateProcessing)
+			m.Status.Revisions[1].Outcome = ""
+		}},
+		"it succeeds, and its custom resource counts, and is not ready": {
+			before: func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = "" },
+			now:    func(m *v1beta2.Manifest) { counted(m, v1beta2.StateProcessing) }, want: "custom resource is Processing",
+		},
+		"it succeeded, and its custom resource is ready no more": {now: func(m *v1beta2.Manifest) { counted(m, v1beta2.StateError) }},
 		"an earlier one has no outcome":       {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Outcome = "" }, want: "not the newest"},
 		"numbers that do not grow":            {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Number = 2 }, want: "follows"},
 		"a number that is gone": {before: func(m *v1beta2.Manifest) {
@@ -73,4 +82,10 @@ func TestMisremembers_FindsSeededLies(t *testing.T) {
 	if got := misremembers(historyOf(nil), nil); got != nil {
 		t.Errorf("a Kyma has a history: %q", got)
 	}
+}
+
+// counted makes the readiness of a Manifest's module depend on its custom resource, which is in the given state.
+func counted(m *v1beta2.Manifest, resource v1beta2.State) {
+	m.Annotations = map[string]string{v1beta2.AnnotationReadiness: string(v1beta2.ReadinessBoth)}
+	m.Status.ResourceState = resource
 }

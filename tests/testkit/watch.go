@@ -252,11 +252,15 @@ func (w *Watch) violate(all ...string) {
 	}
 }
 
-// skip records that events were missed.
+// skip records that events were missed: a condition may have changed to and fro since.
 func (w *Watch) skip() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.claims.blind = true
+	for uid, seen := range w.last {
+		seen.conditions = nil
+		w.last[uid] = seen
+	}
 }
 
 func (w *Watch) stop() {

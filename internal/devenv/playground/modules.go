@@ -60,11 +60,11 @@ var modules = []module{
 		name: moduleBeacon, about: "an operator that embeds pkg/declarative and installs a chart for each Beacon",
 		schema: descriptor.SchemaV2, operator: true,
 	},
+	{name: moduleCharted, about: "a Helm chart, with values from a config layer", schema: descriptor.SchemaV2, chart: chartLantern},
 	{
 		name: moduleCourier, about: "needs module warden, and waits until it is ready", schema: descriptor.SchemaV2,
 		requires: []v1beta2.Requirement{{Module: moduleWarden, Version: ">=" + older}},
 	},
-	{name: moduleCharted, about: "a Helm chart, with values from a config layer", schema: descriptor.SchemaV2, chart: chartLantern},
 	{
 		name: moduleGreeter, about: "an operator with CRD, RBAC, Deployment and a default custom resource with a finalizer",
 		schema: descriptor.SchemaV2, operator: true,

@@ -31,7 +31,7 @@ func TestModules_EverySampleIsPublished(t *testing.T) {
 	if diff := cmp.Diff(found, known); diff != "" {
 		t.Errorf("folders in samples/modules and modules of the playground differ (-folders +modules):\n%s", diff)
 	}
-	if got := moduleNames(); got != "beacon, charted, greeter, istio, ledger, notes and serverless" {
+	if got := moduleNames(); got != "beacon, charted, courier, greeter, istio, ledger, notes, serverless and warden" {
 		t.Errorf("moduleNames() = %q", got)
 	}
 }

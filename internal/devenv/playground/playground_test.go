@@ -53,8 +53,8 @@ func TestPlayground_InOrderStopsAtTheFirstFailure(t *testing.T) {
 
 func TestThingsToTry(t *testing.T) {
 	text := things("/state/1/env")
-	if len(tries) != 9 || !strings.Contains(text, "Nine things to try") {
-		t.Errorf("%d things are announced as nine", len(tries))
+	if len(tries) != 11 || !strings.Contains(text, "Eleven things to try") {
+		t.Errorf("%d things are announced as eleven", len(tries))
 	}
 	var commands []string
 	for line := range strings.Lines(text) {

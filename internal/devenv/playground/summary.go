@@ -185,7 +185,7 @@ func (p *playground) summary() string {
 // things lists what to try, with the path of the env file. Commands are the only lines that begin with six spaces.
 func things(env string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nNine things to try, in another terminal, after\n\n      source %s\n", env)
+	fmt.Fprintf(&out, "\nEleven things to try, in another terminal, after\n\n      source %s\n", env)
 	for i, t := range tries {
 		fmt.Fprintf(&out, "\n  %d. %s\n", i+1, t.title)
 		for _, command := range t.commands {

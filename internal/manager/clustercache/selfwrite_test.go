@@ -80,7 +80,7 @@ func TestSelfWrite_ReportsConcurrentForeignChange(t *testing.T) {
 func TestSelfWrite_EnqueuesTheOwnerThatAnObjectIsHandedTo(t *testing.T) {
 	s := newStreamed(t, "")
 	heir := ownerNamed("heir")
-	s.trackAll(t, s.r, heir, runtimes.Interest{GroupVersionKind: configMaps})
+	s.r.Track(heir, []runtimes.Interest{{GroupVersionKind: configMaps}}) // which is known, for the other owner
 	s.send(t, event("ADDED", metaOf("shared", "u1", "200", s.owner.String())))
 	s.wantWake(t, s.owner, "it has an object")
 	handed := newObject(configMaps, "ns", "shared", heir)

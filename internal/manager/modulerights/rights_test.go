@@ -145,6 +145,13 @@ func inBubble(t *testing.T, test func(t *testing.T, r *Rights, contents *fakeCon
 	})
 }
 
+// jobsOf returns how many changes are being found out.
+func jobsOf(r *Rights) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.jobs)
+}
+
 func TestRights_AContentIsRenderedOnceForAllKymas(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *Rights, contents *fakeContents, queue *woken) {
 		for i := range 100 {
@@ -169,8 +176,8 @@ func TestRights_AContentIsRenderedOnceForAllKymas(t *testing.T) {
 		if change, _ := r.Change(t.Context(), kymaNamed("k1"), stepTo("1.0.1", "1.0.0")); change.NewRights || change.Counts.RightsRemoved == 0 {
 			t.Errorf("the other way: %+v", change)
 		}
-		if contents.count("1.0.0") != 1 || contents.count("1.0.1") != 1 || !slices.Equal(queue.take(), []string{"k1"}) || len(r.jobs) != 0 {
-			t.Errorf("rendered %v, %d jobs left", contents.rendered, len(r.jobs))
+		if contents.count("1.0.0") != 1 || contents.count("1.0.1") != 1 || !slices.Equal(queue.take(), []string{"k1"}) || jobsOf(r) != 0 {
+			t.Errorf("rendered %v, %d jobs left", contents.rendered, jobsOf(r))
 		}
 	})
 }
@@ -257,8 +264,8 @@ func TestRights_AFailureEndsWhenNoKymaWaits(t *testing.T) {
 		r.Change(t.Context(), kymaNamed("k"), stepTo("", "1.0.1")) // it was woken, and waits
 		queue.take()
 		<-time.After(2 * time.Hour)
-		if names := queue.take(); len(names) != 1 || len(r.jobs) != 0 {
-			t.Errorf("after hours %v are asked whether they still wait, and %d jobs go on", names, len(r.jobs))
+		if names, jobs := queue.take(), jobsOf(r); len(names) != 1 || jobs != 0 {
+			t.Errorf("after hours %v are asked whether they still wait, and %d jobs go on", names, jobs)
 		}
 	})
 }

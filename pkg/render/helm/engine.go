@@ -20,6 +20,8 @@ import (
 
 const (
 	notesFile = "NOTES.txt"
+	// keyCapabilities is the name by which templates know the cluster.
+	keyCapabilities = "Capabilities"
 	// maxProblem cuts what Helm says: it repeats what it was given.
 	maxProblem = 600
 )
@@ -35,8 +37,9 @@ type renderedChart struct {
 	varied map[string]bool
 }
 
-// renderChart renders a chart once.
-func renderChart(ctx context.Context, files []content.File, input render.Input, now time.Time) (renderedChart, error) {
+// renderChart renders a chart once. Where asks is not nil, its answers are those of the cluster that the input describes, and it notes what
+// it was asked.
+func renderChart(ctx context.Context, files []content.File, input render.Input, now time.Time, asks *cluster) (renderedChart, error) {
 	loaded, err := loadChart(files)
 	if err != nil {
 		return renderedChart{}, err
@@ -48,6 +51,10 @@ func renderChart(ctx context.Context, files []content.File, input render.Input, 
 	values, err := renderValues(loaded, input)
 	if err != nil {
 		return renderedChart{}, err
+	}
+	if asks != nil {
+		asks.Capabilities, _ = values[keyCapabilities].(*common.Capabilities)
+		values[keyCapabilities] = asks
 	}
 	// Without a client there is no cluster to look things up in, and without EnableDNS there is none of that.
 	texts, err := engine.Engine{CustomTemplateFuncs: bounds.functions()}.RenderWithContext(ctx, loaded, values)

@@ -80,7 +80,7 @@ func withoutHooks(ctx context.Context, files []content.File, input render.Input,
 		return 0, false
 	}
 	input.Values = MergeValues(input.Values, changes)
-	rendered, err := renderChart(ctx, files, input, instants[0])
+	rendered, err := renderChart(ctx, files, input, instants[0], nil)
 	if err != nil {
 		return 0, false
 	}

@@ -46,7 +46,7 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 	var texts [2]renderedChart
 	var contents [2]*chartContent
 	for i, now := range instants {
-		if texts[i], err = renderChart(ctx, files, input, now); err != nil {
+		if texts[i], err = renderChart(ctx, files, input, now, nil); err != nil {
 			return render.Rendered{}, err
 		}
 		// Equal texts are equal objects: the second render is parsed only if it must be compared.
@@ -65,7 +65,11 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 			return render.Rendered{}, nonDeterministic(files, input, found, texts[1].varied)
 		}
 	}
-	return render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}}, nil
+	rendered = render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}}
+	if input.Explore {
+		rendered.Conditional, rendered.Untried, err = explore(ctx, files, input, contents[0].objects)
+	}
+	return rendered, err
 }
 
 func invalidChart(format string, args ...any) error {
