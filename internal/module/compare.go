@@ -22,6 +22,7 @@ var (
 	ownAnnotations = []string{
 		v1beta2.AnnotationOCMComponentName, v1beta2.AnnotationFQDN, v1beta2.AnnotationRollback, v1beta2.AnnotationRollbackMessage,
 		v1beta2.AnnotationProgressDeadline, v1beta2.AnnotationRequires, v1beta2.AnnotationReadiness,
+		v1beta2.AnnotationUpgradeStrategy,
 	}
 )
 

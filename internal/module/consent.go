@@ -134,7 +134,10 @@ func (r *resolver) consentTo(v *Verdict, found target, component Component) cons
 	}
 	first := v.Manifest == nil && (v.Version == "" || v.Version == found.Version)
 	given, unread := false, false
-	if r.followsChannel(v) && !first {
+	switch {
+	case r.isTakenOut(v):
+		d.lacking = append(d.lacking, []v1beta2.ConsentSide{v1beta2.ConsentHub}) // no entry is left that could agree
+	case r.followsChannel(v) && !first:
 		given, unread = r.manually(v, found, &d)
 	}
 	byRule, unknown := r.byPolicy(v, first, &d)
@@ -169,9 +172,27 @@ func (r *resolver) asksConsent(v *Verdict) bool {
 	if len(r.Approvals.rulesFor(v.Module, r.Snapshot.Kyma.Labels, false)) > 0 {
 		return true
 	}
-	hub, runtime := r.sayings(v.Module)
-	return r.followsChannel(v) && (hub.Strategy == v1beta2.UpgradeManual || runtime.Strategy == v1beta2.UpgradeManual)
+	return r.isTakenOut(v) || r.followsChannel(v) && r.isManual(v.Module)
 }
+
+// isManual reports whether one of the two entries of a module says that new versions wait for a person.
+func (r *resolver) isManual(module string) bool {
+	hub, runtime := r.sayings(module)
+	return hub.Strategy == v1beta2.UpgradeManual || runtime.Strategy == v1beta2.UpgradeManual
+}
+
+// waitsForPerson reports whether new versions of a module wait for a person. What is not known now, or has no entry any more, is as it was
+// noted in the Manifest.
+func (r *resolver) waitsForPerson(v *Verdict) bool {
+	noted := v.Manifest != nil && v.Manifest.Annotations[v1beta2.AnnotationUpgradeStrategy] == string(v1beta2.UpgradeManual)
+	if r.spec[v.Module] == nil {
+		return noted
+	}
+	return r.isManual(v.Module) || noted && r.runtimeUnread()
+}
+
+// isTakenOut reports whether a module is not in the spec any more, and waited for a person when it was.
+func (r *resolver) isTakenOut(v *Verdict) bool { return v.Manual && r.spec[v.Module] == nil }
 
 // followsChannel reports whether the spec has a module follow a channel. It decides also about what is kept, whatever that came from.
 func (r *resolver) followsChannel(v *Verdict) bool {

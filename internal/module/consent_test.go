@@ -95,9 +95,22 @@ func tellConsent(w Snapshot) (got consentVerdict, v Verdict) {
 		got.from = fmt.Sprint(v.Pending.From)
 	}
 	for _, applied := range MakePlan(w, verdicts).Apply {
-		got.applies += applied.Spec.Version
+		if !notesOnly(w, applied) {
+			got.applies += applied.Spec.Version
+		}
 	}
 	return got, v
+}
+
+// notesOnly reports whether a Manifest is only written to note that new versions wait for a person.
+func notesOnly(w Snapshot, applied *v1beta2.Manifest) bool {
+	at := slices.IndexFunc(w.Manifests, func(m v1beta2.Manifest) bool { return m.Name == applied.Name })
+	if at < 0 {
+		return false
+	}
+	noted := w.Manifests[at].DeepCopy()
+	noted.Annotations[v1beta2.AnnotationUpgradeStrategy] = applied.Annotations[v1beta2.AnnotationUpgradeStrategy]
+	return compare(noted, applied).none()
 }
 
 func TestConsent(t *testing.T) {
@@ -132,6 +145,8 @@ func TestConsent(t *testing.T) {
 		{"a Manifest that was edited by hand is put back", sampleWorld(installedAt("regular", v1), withHistory(began(v1, -time.Hour, "", "Succeeded", "")), manual, theManifest(func(m *v1beta2.Manifest) {
 			m.Spec.Install.Source.Raw = encodeSource(newSource("edited"))
 		})), consentVerdict{ConsentNotNeeded, "", v1}},
+		{"one that is taken out of the spec gets no version without consent while its deletion is blocked", offered2(theManifest(isDying), theManifest(func(m *v1beta2.Manifest) { m.Annotations[v1beta2.AnnotationUpgradeStrategy] = "Manual" }), disabled), consentVerdict{}},
+		{"one that never waited for a person does", offered2(theManifest(isDying), disabled), consentVerdict{"", "", v2}},
 		{"a rule that asks always", offered2(demands(ApprovalAlways, hub), finding(Change{})), missing("[Hub]")},
 		{"its consent", offered2(demands(ApprovalAlways, hub), approving(ref)), installs(ConsentGiven)},
 		{"a rule is not met by the side that it does not name", offered2(demands(ApprovalAlways, hub), runtimeSays("", ref), finding(secrets)), missing("[Hub]")},

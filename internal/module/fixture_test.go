@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -142,7 +143,10 @@ func stored(applied, before *v1beta2.Manifest) *v1beta2.Manifest {
 		after.UID, after.ResourceVersion, after.Generation = types.UID("uid-"+applied.Name), "1", 1
 		return after
 	}
-	after.UID, after.Generation = before.UID, before.Generation+1
+	after.UID, after.Generation = before.UID, before.Generation
+	if !equality.Semantic.DeepEqual(applied.Spec, before.Spec) {
+		after.Generation++
+	}
 	after.ResourceVersion = next(before.ResourceVersion)
 	after.DeletionTimestamp = before.DeletionTimestamp
 	after.Status = *before.Status.DeepCopy()

@@ -28,7 +28,10 @@ func (r *resolver) require(verdicts []Verdict) {
 		case m.v.Mandatory:
 			*m.v = r.mandatory(m.v.Module)
 		default:
+			before := *m.v
 			*m.v = r.module(m.v.Module)
+			// Rule 14b comes after this one, and was asked before: people agree while the requirement is missing.
+			m.v.Consent, m.v.Pending, m.v.ForceAt = before.Consent, before.Pending, before.ForceAt
 		}
 	}
 	p.holdLeaving()

@@ -139,6 +139,7 @@ func (r *resolver) module(name string) Verdict {
 	v := Verdict{Module: name}
 	v.Manifest, v.Surplus = r.of(name)
 	v.Origin = Origin{Spec: spec != nil, Status: r.status[name] != nil, Manifest: v.Manifest != nil}
+	v.Manual = r.waitsForPerson(&v)
 	if r.decreed[name] == nil { // otherwise the status entry now belongs to the mandatory module
 		v.stands(installedOf(r.status[name], v.Manifest))
 	}

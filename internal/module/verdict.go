@@ -54,6 +54,8 @@ type Verdict struct {
 	Consent Consent
 	Pending *v1beta2.PendingVersion
 	ForceAt time.Time
+	// Manual is true where new versions wait for a person, by the hub's entry or the runtime's, or did when the module was in the spec.
+	Manual bool
 	// Silent keeps the wait out of the status: it is over in a moment, and to tell it would cost a write.
 	Silent bool
 	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.

@@ -71,6 +71,9 @@ func wantedAnnotations(kyma *v1beta2.Kyma, v *Verdict) map[string]string {
 	annotateBack(v, annotations)
 	annotateDeadline(kyma, v, annotations)
 	annotateReadiness(kyma, v, annotations)
+	if v.Manual {
+		annotations[v1beta2.AnnotationUpgradeStrategy] = string(v1beta2.UpgradeManual)
+	}
 	if len(v.Requires) > 0 {
 		annotations[v1beta2.AnnotationRequires] = requirements.FormatList(v.Requires)
 	}
