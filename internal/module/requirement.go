@@ -1,6 +1,7 @@
 package module
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -13,6 +14,8 @@ type requirementState struct {
 	gates map[targetKey]requirementCheck
 	// holds are the decisions about them, once all are known.
 	holds map[targetKey]obstacle
+	// later is what versions require whose wave has not begun.
+	later []requirements.Requirement
 }
 
 // requirementCheck is a version that a module is about to get, with all that it requires.
@@ -66,11 +69,12 @@ func requiresOf(template *v1beta2.ModuleTemplate, component Component) []require
 	return requirements.Union(own, component.Requires)
 }
 
-// noted returns what the version requires that a Manifest asks for, as it was written when the Manifest was.
+// noted returns what the version requires that a Manifest asks for, as it was written when the Manifest was: by FormatList, and from three
+// lists, so that it may be longer than what ParseList accepts of one.
 func noted(manifest *v1beta2.Manifest) []requirements.Requirement {
-	list, err := requirements.ParseList(manifest.Annotations[v1beta2.AnnotationRequires])
-	if err != nil {
-		return nil // edited by hand; the next write of the Manifest puts it back
+	var list []requirements.Requirement
+	if err := json.Unmarshal([]byte(manifest.Annotations[v1beta2.AnnotationRequires]), &list); err != nil {
+		return nil // none, or edited by hand; the next write of the Manifest puts it back
 	}
 	return list
 }

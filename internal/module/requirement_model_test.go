@@ -3,7 +3,9 @@ package module
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -279,14 +281,19 @@ func (g *graphWorld) justifiedBreak(t *testing.T, v Verdict, states map[string]V
 	t.Errorf("%s is held back for nothing: %s", v.Module, v.Message)
 }
 
-// graphs is how many worlds are tried; 10,000 take some minutes.
-const graphs = 300
+// graphs returns how many worlds are tried: 300, or as many as the environment says. GRAPHS=10000 takes some minutes.
+func graphs() uint64 {
+	if asked, err := strconv.ParseUint(os.Getenv("GRAPHS"), 10, 64); err == nil {
+		return asked
+	}
+	return 300
+}
 
 func TestRequirementModel_NeverEarlyNeverOrphanedNoDeadlock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
-	for seed := range uint64(graphs) {
+	for seed := range graphs() {
 		g := newGraphWorld(seed)
 		for range 3 + g.IntN(12) {
 			g.happens()

@@ -6,6 +6,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
+// BlockedPlace is how long a Kyma keeps its place that is known to be unable to begin: it lacks a requirement, say, and a thousand others
+// could use the place. When it can begin, it gets another one.
+const BlockedPlace = time.Minute
+
 // judgeAwaited looks at the deadline of a Kyma that was admitted and has not begun. The component may be broken, or the registry; or its
 // runtime refuses all of the Kyma. It fails, for the wave must not wait for ever and not pass unnoticed; where what keeps it is known, it
 // is only skipped. Either way it gives its place back.
@@ -16,7 +20,7 @@ func (s *stepper) judgeAwaited(m *Member, v *judgement) {
 	}
 	// What a person resumes is tried once more.
 	since := later(wait.Since, s.channel.ForgivenUntil.Time)
-	limit := s.end(since, s.plan.deadline)
+	limit := s.end(since, s.patience(wait))
 	switch {
 	case s.isPast(limit):
 		v.overdue, v.ended = true, true
@@ -47,12 +51,20 @@ func (s *stepper) await() {
 		}
 		s.step.Awaited[m.UID] = next
 		if !v.overdue {
-			s.wakeAt(s.end(next.Since, s.plan.deadline))
+			s.wakeAt(s.end(next.Since, s.patience(next)))
 		}
 		if !next.Blocked {
 			s.wakeAt(s.end(next.Since, UnreadyInSoak))
 		}
 	}
+}
+
+// patience returns how long a Kyma that does not begin keeps its place.
+func (s *stepper) patience(wait Wait) time.Duration {
+	if wait.Blocked {
+		return min(BlockedPlace, s.plan.deadline)
+	}
+	return s.plan.deadline
 }
 
 // isAdmitted reports whether a Kyma may begin by the status that is being made, unless something else keeps it.

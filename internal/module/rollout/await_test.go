@@ -84,15 +84,17 @@ func TestNotBegun(t *testing.T) {
 			mustEqual(s.T, "broken before", int32(1), s.wave("one").BrokenBefore)
 			mustEqual(s.T, "admitted", 1, len(s.last.Admitted))
 		}},
-		{"one that is held or lost is skipped, gives its place back after as long, and gets one when it can begin", []v1beta2.RolloutWave{ring("one", soak(100*time.Hour))}, func(s *fixture) {
+		{"one that is held or lost is skipped, gives its place back after a minute, and gets one when it can begin", []v1beta2.RolloutWave{ring("one", soak(100*time.Hour))}, func(s *fixture) {
 			s.kymas("one", "a", "b")
 			s.step()
 			first := s.last.Admitted[0]
 			s.of(first).Held = HeldByWindow
-			s.after(patience - time.Second)
+			s.step()
+			mustEqual(s.T, "wake", s.facts.Now.Add(BlockedPlace), s.last.Wake)
+			s.after(BlockedPlace - time.Second)
 			s.places(first)
-			s.must(progress, "one", "1 have a place and cannot begin: "+first+" (window)")
-			s.after(patience)
+			s.must(progress, "one", "1 Kyma has a place and cannot begin: "+first+" (window)")
+			s.after(time.Second)
 			mustEqual(s.T, "skipped", int32(1), s.wave("one").Skipped)
 			s.upgrade(s.last.Admitted...)
 			s.of(first).Held = ""
