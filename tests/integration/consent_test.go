@@ -16,6 +16,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
+	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -47,6 +48,36 @@ subjects: [{kind: ServiceAccount, name: %[1]s, namespace: default}]`} {
 func offerReader(module, version, resource string) {
 	GinkgoHelper()
 	env.Offer(module, version, reading(module, version, resource), "regular")
+}
+
+// hiddenRole is a role that a cluster gets only once it serves an API, which the template does not even spell out.
+const hiddenRole = `{{ if .Capabilities.APIVersions.Has (print "exam" "ple.com/v" 1) }}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: {{ .Release.Name }}}
+rules:
+- {apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: {{ .Release.Name }}}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ .Release.Name }}}
+subjects: [{kind: ServiceAccount, name: {{ .Release.Name }}, namespace: default}]
+{{ end }}`
+
+// offerHiding offers a version of a module from a chart with a ServiceAccount, a ConfigMap and one more template.
+func offerHiding(module, version, template string) {
+	GinkgoHelper()
+	chart := testkit.Chart(module, version, testkit.Files{
+		"templates/account.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: {{ .Release.Name }}, namespace: default}\n",
+		"templates/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-0, namespace: default}\n" +
+			"data: {version: {{ .Chart.Version | quote }}}\n",
+		"templates/more.yaml": template,
+	})
+	env.Publish(testkit.ComponentName(module), version, component.Resource{Name: "raw-manifest", Type: "helmChart",
+		MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chart.Gzip()})
+	env.Hub.Create(testkit.ModuleTemplate(module, version))
+	env.Point(module, version, "regular")
 }
 
 // republish publishes a version again with other content, and restarts the manager: there is no event for that.
@@ -257,6 +288,23 @@ var _ = Describe("Consent", Ordered, func() {
 		republish(module, "1.1.0", reading(module, "1.1.0-again", "secrets"), restart)
 		Eventually(pendingOf(kyma, module)).Should(waitsFor("1.1.0", v1beta2.ConsentHub))
 		Consistently(versionIn(env.Hub, module+"-0")).Should(Equal("1.1.0"))
+	})
+
+	It("is needed for what a chart hides behind a condition", func() {
+		module := testkit.Unique("hides")
+		write(fmt.Sprintf("rules: [{modules: [%s], when: [NewRights], by: [Hub]}]", module))
+		offerHiding(module, "1.0.0", "")
+		kyma := readyLocal(testkit.WithModule(module))
+		offerHiding(module, "1.1.0", hiddenRole)
+		Eventually(pendingOf(kyma, module)).Should(And(waitsFor("1.1.0", v1beta2.ConsentHub),
+			HaveField("Gravest", ContainElement(ContainSubstring("every Secret")))))
+		Consistently(versionIn(env.Hub, module+"-0")).Should(Equal("1.0.0"))
+
+		By("which is in both versions of the next step, so that it asks for nothing more")
+		approve(env.Hub, kyma, kyma, module)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.1.0"))
+		offerHiding(module, "1.2.0", hiddenRole)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.2.0"))
 	})
 
 	It("is asked for once for the whole fleet", func() {

@@ -154,7 +154,7 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 		}
 		l.kept.Add(key, got)
 	}
-	made.Objects, made.Images = got.objects, got.images
+	made.Objects, made.Images, made.Conditional, made.Untried = got.objects, got.images, got.conditional, got.untried
 	return made, nil
 }
 

@@ -19,8 +19,9 @@ import (
 
 // rendered is what a spec declares.
 type rendered struct {
-	objects []*unstructured.Unstructured
-	images  []string
+	objects, conditional []*unstructured.Unstructured
+	untried              bool
+	images               []string
 }
 
 // rendering renders one spec, as the manager's package modulecontent does.
@@ -31,6 +32,15 @@ type rendering struct {
 	spec   *v1beta2.ManifestSpec
 	config helm.Config
 	values map[string]any
+	// conditional are the objects for other clusters, in their namespaces as far as these are known.
+	conditional []placedObject
+	untried     bool
+}
+
+// placedObject is an object with the namespace that it goes to when it names none.
+type placedObject struct {
+	object    *unstructured.Unstructured
+	namespace string
 }
 
 // componentOf returns the content of a spec as a Snapshot of package module holds it.
@@ -96,7 +106,17 @@ func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rendered{objects: objects, images: imagesOf(objects)}, nil
+	is := &rendered{objects: objects, untried: r.untried, images: imagesOf(objects)}
+	for _, one := range r.conditional {
+		// One by one, since an object may be there in several forms.
+		placed, err := render.Normalise([]*unstructured.Unstructured{one.object}, one.namespace, scope)
+		if err == nil {
+			placed, err = render.LocaliseImages(placed, r.spec.LocalizedImages)
+		}
+		is.untried = is.untried || err != nil // it could not be installed like that
+		is.conditional = append(is.conditional, placed...)
+	}
+	return is, nil
 }
 
 // readValues reads the config layer and the values of the spec.
@@ -141,7 +161,7 @@ func (r *rendering) part(ctx context.Context, name string, source *v1beta2.Image
 	if format == string(v1beta2.RefTypeHelmChart) {
 		input = render.Input{
 			Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.module, name)), Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace),
-			Values: own.Values, KubeVersion: r.Capabilities.KubeVersion, APIVersions: r.Capabilities.APIVersions,
+			Values: own.Values, KubeVersion: r.Capabilities.KubeVersion, APIVersions: r.Capabilities.APIVersions, Explore: true,
 		}
 		if r.values != nil {
 			input.Values = helm.MergeValues(own.Values, r.values)
@@ -151,7 +171,12 @@ func (r *rendering) part(ctx context.Context, name string, source *v1beta2.Image
 	if err != nil {
 		return engine.Part{}, render.InFile(name, err)
 	}
-	return engine.Part{Name: name, Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace), Steps: made.Steps}, nil
+	namespace := cmp.Or(own.Namespace, r.spec.TargetNamespace)
+	for _, object := range made.Conditional {
+		r.conditional = append(r.conditional, placedObject{object, namespace})
+	}
+	r.untried = r.untried || made.Untried
+	return engine.Part{Name: name, Namespace: namespace, Steps: made.Steps}, nil
 }
 
 // tree returns the files of a layer.

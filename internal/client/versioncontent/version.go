@@ -8,6 +8,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
@@ -25,6 +26,10 @@ type Version struct {
 	Template *v1beta2.ModuleTemplate
 	// Objects in the order of installation, with their namespaces and with the images of the component.
 	Objects []*unstructured.Unstructured
+	// Conditional objects are those that it would also install, or install differently, in a cluster that serves other APIs or a later
+	// version of Kubernetes; Untried is true where they may not be all.
+	Conditional []*unstructured.Unstructured
+	Untried     bool
 	// Images that the objects name, sorted, each once.
 	Images []string
 	// Requires lists what the version needs before it is installed: by its template and by its component.
@@ -43,6 +48,11 @@ func (v *Version) Reference() string { return revision.Reference(v.Version, v.Di
 // set, are part of the digest. have may be nil.
 func (v *Version) ReferenceFor(have *v1beta2.ManifestSpec) string {
 	return revision.Reference(v.Version, revision.Planned(have, v.Spec).Digest)
+}
+
+// Rights returns what the version may do, in the cluster that it is rendered for and in what that may become.
+func (v *Version) Rights() permissions.Report {
+	return permissions.AnalyseContent(permissions.Content{Objects: v.Objects, Conditional: v.Conditional, Untried: v.Untried})
 }
 
 // Component returns the content as a Snapshot of package module holds it.

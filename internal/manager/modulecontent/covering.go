@@ -28,6 +28,8 @@ type covering struct {
 	// refuses ends the reading at the first problem; otherwise all are noted.
 	refuses  bool
 	problems []string
+	// explore also finds what charts would declare in another cluster.
+	explore bool
 }
 
 // covering returns what a Manifest is checked against. Where that cannot be determined, it returns an error only if a signature is

@@ -56,11 +56,24 @@ func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) rende
 func (c *Contents) Read(
 	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error),
 ) ([]Part, error) {
+	return c.readCovered(ctx, m, capabilities, false)
+}
+
+// Explore is Read, and also finds what the installations would declare if the cluster served other APIs or were upgraded.
+func (c *Contents) Explore(ctx context.Context, m *v1beta2.Manifest, known runtimes.Capabilities) ([]Part, error) {
+	return c.readCovered(ctx, m, func(context.Context) (runtimes.Capabilities, error) { return known, nil }, true)
+}
+
+func (c *Contents) readCovered(
+	ctx context.Context, m *v1beta2.Manifest, capabilities func(context.Context) (runtimes.Capabilities, error), explore bool,
+) ([]Part, error) {
 	held, err := c.covering(ctx, m)
 	if err != nil {
 		return nil, err
 	}
+	held.explore = explore
 	if held.floor != nil {
+		held.floor.explore = explore
 		if _, err := c.read(ctx, m, capabilities, held.floor); err != nil {
 			return nil, err
 		}
@@ -177,7 +190,7 @@ func (r *reading) input(ctx context.Context, part *parsedSource, own helm.Instal
 		}
 		r.known = &known
 	}
-	input.KubeVersion, input.APIVersions = r.known.KubeVersion, r.known.APIVersions
+	input.KubeVersion, input.APIVersions, input.Explore = r.known.KubeVersion, r.known.APIVersions, r.explore
 	return input, nil
 }
 

@@ -115,12 +115,12 @@ func (r *Rights) render(asked *ask) (report *permissions.Report, err error) {
 			err = &content.Error{Reason: content.ReasonContentInvalid, Err: fmt.Errorf("it cannot be analysed: %v", problem)}
 		}
 	}()
-	objects, err := r.Contents.Objects(r.ctx, asked.manifest, asked.known)
+	rendered, err := r.Contents.Content(r.ctx, asked.manifest, asked.known)
 	if err != nil {
 		return nil, err
 	}
 	r.Rendered()
-	found := permissions.Analyse(objects)
+	found := permissions.AnalyseContent(rendered)
 	return &found, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/singleflight"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/lru"
@@ -19,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 )
 
@@ -39,9 +39,9 @@ var ErrPending = errors.New("the content is being fetched")
 type Contents interface {
 	// NeedsCapabilities reports whether what a Manifest installs is rendered differently for different clusters.
 	NeedsCapabilities(manifest *v1beta2.Manifest) (bool, error)
-	// Objects returns the rendered objects of a Manifest. They are shared and must not be changed. The error is ErrPending while the content
-	// is being fetched, and otherwise has a reason of package content.
-	Objects(ctx context.Context, manifest *v1beta2.Manifest, known runtimes.Capabilities) ([]*unstructured.Unstructured, error)
+	// Content returns the rendered objects of a Manifest, also those that it would have if the cluster changed. They are shared and must not
+	// be changed. The error is ErrPending while the content is being fetched, and otherwise has a reason of package content.
+	Content(ctx context.Context, manifest *v1beta2.Manifest, known runtimes.Capabilities) (permissions.Content, error)
 }
 
 // Rights finds out what contents of modules may do.
@@ -105,7 +105,8 @@ func (r *Rights) Source() source.Source {
 }
 
 // Change returns what a content of a Kyma's module may do and another one may not. While that is being found out, or fails to be, the Kyma
-// is enqueued when more is known. A positive retry is the time after which to ask again: the cluster did not say what it serves.
+// is enqueued when more is known. A positive retry is the time after which to ask again: the cluster did not say what it serves. Where that
+// may last, the Change has a Problem: a person must be able to agree to a version whatever the cluster says.
 func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed module.NeededChange) (module.Change, time.Duration) {
 	var asked pair
 	var err error
@@ -113,7 +114,8 @@ func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed m
 		asked.from, err = r.contentOf(ctx, kyma, needed.Installed)
 	}
 	if err != nil {
-		return module.Change{Pending: true}, retryCapabilities
+		problem := silence(err)
+		return module.Change{Pending: problem == "", Problem: problem}, retryCapabilities
 	}
 	key := asked.key()
 	r.mu.Lock()
@@ -133,6 +135,26 @@ func (r *Rights) Change(ctx context.Context, kyma types.NamespacedName, needed m
 	its.asked = asked // the login of the last who asked is the most likely to hold
 	its.waiting[kyma] = struct{}{}
 	return its.told, 0
+}
+
+// silence returns the reason why a cluster does not say what it serves, empty where that is over in a moment.
+func silence(err error) string {
+	class := apply.Classify(err)
+	if class == apply.ClassCanceled || class == apply.ClassThrottled {
+		return ""
+	}
+	problem, known := errors.AsType[*runtimes.Problem](err)
+	switch {
+	case known && (problem.Passing || problem.Reason == v1beta2.ReasonRuntimeConnecting):
+		return ""
+	case known:
+		return problem.Reason
+	case class == apply.ClassForbidden:
+		return v1beta2.ReasonRuntimeForbidden
+	case class == apply.ClassUnauthorized:
+		return v1beta2.ReasonRuntimeUnauthorized
+	}
+	return v1beta2.ReasonRuntimeUnreachable
 }
 
 // changeOf returns how two reports differ.

@@ -10,9 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -22,6 +24,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 )
 
 // fakeContents renders a ClusterRole for the secrets of a content whose version ends in "1", and a ConfigMap for any other.
@@ -32,26 +35,29 @@ type fakeContents struct {
 	failing  map[string]string
 	pending  map[string]bool
 	charts   bool
+	// hides has the role only in another cluster.
+	hides bool
 }
 
 func (f *fakeContents) NeedsCapabilities(*v1beta2.Manifest) (bool, error) { return f.charts, nil }
 
-func (f *fakeContents) Objects(_ context.Context, m *v1beta2.Manifest, known runtimes.Capabilities) ([]*unstructured.Unstructured, error) {
+func (f *fakeContents) Content(_ context.Context, m *v1beta2.Manifest, known runtimes.Capabilities) (permissions.Content, error) {
 	<-time.After(time.Second)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	version := m.Spec.Version
 	switch {
 	case f.pending[version]:
-		return nil, ErrPending
+		return permissions.Content{}, ErrPending
 	case f.failing[version] == "panic":
 		panic("nil map")
 	case f.failing[version] != "":
-		return nil, &content.Error{Reason: f.failing[version], Err: errors.New("no")}
+		return permissions.Content{}, &content.Error{Reason: f.failing[version], Err: errors.New("no")}
 	}
 	f.rendered[version+known.KubeVersion]++
 	if version[len(version)-1] != '1' {
-		return []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}}}}, nil
+		plain := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}}
+		return permissions.Content{Objects: []*unstructured.Unstructured{{Object: plain}}}, nil
 	}
 	role := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "a"},
 		"rules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"secrets"}, "verbs": []any{"get", "list"}}}}
@@ -59,7 +65,11 @@ func (f *fakeContents) Objects(_ context.Context, m *v1beta2.Manifest, known run
 	binding := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "a"},
 		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "a"},
 		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": "a", "namespace": "ns"}}}
-	return []*unstructured.Unstructured{{Object: role}, {Object: account}, {Object: binding}}, nil
+	made := permissions.Content{Objects: []*unstructured.Unstructured{{Object: role}, {Object: account}, {Object: binding}}}
+	if f.hides {
+		made.Objects, made.Conditional = nil, made.Objects
+	}
+	return made, nil
 }
 
 func (f *fakeContents) set(do func()) {
@@ -126,8 +136,8 @@ func inBubble(t *testing.T, test func(t *testing.T, r *Rights, contents *fakeCon
 		contents := &fakeContents{rendered: map[string]int{}, failing: map[string]string{}, pending: map[string]bool{}}
 		queue := &woken{}
 		r := New(contents, func(_ context.Context, kyma types.NamespacedName, _ bool) (runtimes.Capabilities, error) {
-			if kyma.Name == "silent" {
-				return runtimes.Capabilities{}, errors.New("it does not answer")
+			if err := silent[kyma.Name]; err != nil {
+				return runtimes.Capabilities{}, err
 			}
 			return runtimes.Capabilities{KubeVersion: kyma.Name[:1], APIVersions: []string{"v1"}}, nil
 		})
@@ -141,6 +151,17 @@ func inBubble(t *testing.T, test func(t *testing.T, r *Rights, contents *fakeCon
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestRights_WhatComesWithAnotherClusterIsARightToo(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *Rights, contents *fakeContents, _ *woken) {
+		contents.set(func() { contents.hides = true })
+		r.Change(t.Context(), kymaNamed("k"), stepTo("1.0.0", "1.0.1"))
+		<-time.After(5 * time.Second)
+		if got, _ := r.Change(t.Context(), kymaNamed("k"), stepTo("1.0.0", "1.0.1")); !got.NewRights {
+			t.Errorf("a role that the cluster has not yet is no new right: %+v", got)
 		}
 	})
 }
@@ -277,15 +298,41 @@ func TestRights_ChartsAreRenderedForWhatTheySee(t *testing.T) {
 			for _, kyma := range []string{"a1", "a2", "b1"} {
 				r.Change(t.Context(), kymaNamed(kyma), stepTo("", "1.0.1"))
 			}
-			if change, retry := r.Change(t.Context(), kymaNamed("silent"), stepTo("", "1.0.1")); !change.Pending || retry != retryCapabilities {
-				t.Errorf("a cluster that does not answer: %+v, %s", change, retry)
-			}
 			<-time.After(5 * time.Second)
 		}
 		if contents.count("1.0.1a") != 1 || contents.count("1.0.1b") != 1 || len(contents.rendered) != 2 {
 			t.Errorf("rendered %v", contents.rendered)
 		}
 	})
+}
+
+// silent are Kymas whose clusters do not say what they serve.
+var silent = map[string]error{
+	"connecting": &runtimes.Problem{Reason: v1beta2.ReasonRuntimeConnecting},
+	"passing":    &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable, Passing: true},
+	"ended":      &runtimes.Problem{Reason: v1beta2.ReasonInternal, Err: context.Canceled},
+	"busy":       apierrors.NewTooManyRequests("later", 1),
+	"away":       &runtimes.Problem{Reason: v1beta2.ReasonRuntimeUnreachable},
+	"secretless": &runtimes.Problem{Reason: v1beta2.ReasonAccessSecretNotFound},
+	"forbidden":  apierrors.NewForbidden(schema.GroupResource{}, "version", errors.New("no")),
+	"logged out": apierrors.NewUnauthorized("no"),
+	"broken":     errors.New("the version of the runtime cannot be read"),
+}
+
+func TestRights_AClusterThatDoesNotSayWhatItServesIsTold(t *testing.T) {
+	for kyma, problem := range map[string]string{
+		"connecting": "", "passing": "", "ended": "", "busy": "",
+		"away": v1beta2.ReasonRuntimeUnreachable, "secretless": v1beta2.ReasonAccessSecretNotFound, "forbidden": v1beta2.ReasonRuntimeForbidden,
+		"logged out": v1beta2.ReasonRuntimeUnauthorized, "broken": v1beta2.ReasonRuntimeUnreachable,
+	} {
+		inBubble(t, func(t *testing.T, r *Rights, contents *fakeContents, _ *woken) {
+			contents.charts = true
+			change, retry := r.Change(t.Context(), kymaNamed(kyma), stepTo("1.0.0", "1.0.1"))
+			if change.Problem != problem || change.Pending != (problem == "") || retry != retryCapabilities {
+				t.Errorf("%s: %+v, again after %s", kyma, change, retry)
+			}
+		})
+	}
 }
 
 func TestContentOf_WhatDecidesAboutTheContentIsTheKey(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +16,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -46,31 +46,53 @@ func (c rightsContent) NeedsCapabilities(m *v1beta2.Manifest) (bool, error) {
 	return c.contents.NeedsCapabilities(m)
 }
 
-// Objects returns the objects of all parts of a Manifest, in their namespaces and with their localised images. Kinds that neither
+// Content returns the objects of all parts of a Manifest, in their namespaces and with their localised images. Kinds that neither
 // Kubernetes nor the content defines stay without a namespace: their scope is up to the cluster.
-func (c rightsContent) Objects(
+func (c rightsContent) Content(
 	ctx context.Context, m *v1beta2.Manifest, known runtimes.Capabilities,
-) ([]*unstructured.Unstructured, error) {
-	parts, err := c.contents.Read(ctx, m, func(context.Context) (runtimes.Capabilities, error) { return known, nil })
+) (made permissions.Content, err error) {
+	parts, err := c.contents.Explore(ctx, m, known)
 	if errors.Is(err, modulecontent.ErrPending) {
-		return nil, modulerights.ErrPending
+		return made, modulerights.ErrPending
 	}
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	var all, placed []*unstructured.Unstructured
+	var all []*unstructured.Unstructured
 	for _, part := range parts {
-		all = append(all, slices.Concat(part.Rendered.Steps...)...)
+		all = append(all, part.Rendered.Objects()...)
+		made.Untried = made.Untried || part.Rendered.Untried
 	}
 	scope := render.Scopes(all).Scope
 	for _, part := range parts {
-		objects, err := render.Normalise(slices.Concat(part.Rendered.Steps...), cmp.Or(part.Namespace, m.Spec.TargetNamespace), scope)
+		namespace := cmp.Or(part.Namespace, m.Spec.TargetNamespace)
+		objects, err := place(part.Rendered.Objects(), namespace, scope, m.Spec.LocalizedImages)
 		if err != nil {
-			return nil, &content.Error{Reason: content.ReasonContentInvalid, Err: err}
+			return made, err
 		}
-		placed = append(placed, objects...)
+		// One by one, since an object may be there in several forms.
+		for _, object := range part.Rendered.Conditional {
+			conditional, err := place([]*unstructured.Unstructured{object}, namespace, scope, m.Spec.LocalizedImages)
+			if err != nil {
+				made.Untried = true // it could not be installed like that
+				continue
+			}
+			made.Conditional = append(made.Conditional, conditional...)
+		}
+		made.Objects = append(made.Objects, objects...)
 	}
-	return render.LocaliseImages(placed, m.Spec.LocalizedImages)
+	return made, nil
+}
+
+// place gives objects their namespaces and images.
+func place(
+	objects []*unstructured.Unstructured, namespace string, scope render.Scope, images []string,
+) ([]*unstructured.Unstructured, error) {
+	placed, err := render.Normalise(objects, namespace, scope)
+	if err != nil {
+		return nil, &content.Error{Reason: content.ReasonContentInvalid, Err: err}
+	}
+	return render.LocaliseImages(placed, images)
 }
 
 // clusterCapabilities knows what the clusters of Kymas serve.
