@@ -34,10 +34,13 @@ func TestMisremembers_FindsSeededLies(t *testing.T) {
 		"an earlier one is gone":              {now: func(m *v1beta2.Manifest) { m.Status.Revisions = m.Status.Revisions[1:] }},
 		"the newest is not what is asked for": {now: func(m *v1beta2.Manifest) { m.Spec.Version = "1.2.0" }, want: "asks for"},
 		"Ready, and it did not succeed":       {now: func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = "" }, want: "has outcome"},
-		"Ready, and its custom resource counts, and is not": {now: func(m *v1beta2.Manifest) {
-			counted(m, v1beta2.StateProcessing)
-			m.Status.Revisions[1].Outcome = ""
-		}},
+		"Ready, and its custom resource counts, and is not": {
+			before: func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = "" },
+			now: func(m *v1beta2.Manifest) {
+				counted(m, v1beta2.StateProcessing)
+				m.Status.Revisions[1].Outcome = ""
+			},
+		},
 		"it succeeds, and its custom resource counts, and is not ready": {
 			before: func(m *v1beta2.Manifest) { m.Status.Revisions[1].Outcome = "" },
 			now:    func(m *v1beta2.Manifest) { counted(m, v1beta2.StateProcessing) }, want: "custom resource is Processing",

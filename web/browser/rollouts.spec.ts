@@ -1,6 +1,6 @@
 // Rollouts, consent, promotions, the fleet and the history of a module, against a real API server: what the page decides stands in the
 // ModuleRollout or the Kyma.
-import { apply, kubectl } from './cluster'
+import { apply, kubectl, kyma } from './cluster'
 import { patience } from './hands'
 import { look } from './look'
 import { expect, settled, test } from './test'
@@ -101,6 +101,40 @@ test('a version that waits for consent is approved from its page, for exactly th
   const approved = async () =>
     (await kubectl(['get', 'kyma', 'asking', '-n', 'kcp-system', '-o', 'jsonpath={.spec.modules[0].approved}'])).text
   await expect.poll(approved).toBe(`1.1.0@${digest}`)
+})
+
+test('a version that wants to read every Secret stays away until a user agrees on its page', async ({ page }) => {
+  const careful = kyma('careful', [{ name: 'warden', upgradeStrategy: 'Manual' }])
+  const module = (field: string) =>
+    kubectl(['get', 'kyma', 'careful', '-n', 'kcp-system', '-o', `jsonpath={.status.modules[0].${field}}`]).then(({ text }) => text)
+  const may = () => kubectl(['get', 'clusterrole', 'warden', '-o', 'jsonpath={.rules[*].resources[*]}']).then(({ text }) => text)
+  await apply([careful])
+  await expect.poll(() => module('state'), patience).toBe('Ready')
+  expect(await may()).toBe('configmaps')
+  const follow = JSON.stringify([{ op: 'add', path: '/spec/modules/0/channel', value: 'fast' }])
+  await kubectl(['patch', 'kyma', 'careful', '-n', 'kcp-system', '--type=json', '-p', follow])
+
+  await page.goto('/modules/kcp-system/careful/warden')
+  await expect(page.getByRole('heading', { name: '1.1.0 waits for your consent' })).toBeVisible(patience)
+  await expect(page.getByText('1.1.0 also wants to read every Secret of the cluster.').first()).toBeVisible()
+  expect(await module('version')).toBe('1.0.0')
+  expect(await may()).toBe('configmaps')
+  await page.getByRole('button', { name: 'What it may do' }).click()
+  const panel = page.getByRole('region', { name: 'This version may' })
+  await expect(panel.getByText('Covers the objects that the module is installed with')).toBeVisible(patience)
+  await expect(panel.getByText('May read every Secret of the cluster').first()).toBeVisible()
+  await settled(page)
+  await look(page, 'consent-warden')
+
+  await page.getByRole('button', { name: 'Approve 1.1.0' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Approve 1.1.0' }).click()
+  await expect.poll(() => module('version'), patience).toBe('1.1.0')
+  await expect.poll(() => module('state'), patience).toBe('Ready')
+  expect(await may()).toBe('configmaps secrets')
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+  await expect(page.getByRole('heading', { name: /waits for your consent/ })).toHaveCount(0)
+  await kubectl(['delete', 'kyma', 'careful', '-n', 'kcp-system'])
 })
 
 test('a promotion says before what becomes of the Kymas', async ({ page }) => {

@@ -99,12 +99,12 @@ func (w *Bench) FollowReady(ctx context.Context, module, version string) (func()
 	if err != nil {
 		return nil, err
 	}
-	ready, seen, done := ReadyAt(module, version), map[string]uint64{}, make(chan struct{})
+	seen, done := map[string]uint64{}, make(chan struct{})
 	go func() {
 		defer close(done)
 		for event := range stream.ResultChan() {
 			kyma, is := event.Object.(*v1beta2.Kyma)
-			if !is || seen[kyma.Name] != 0 || !ready(kyma) {
+			if !is || seen[kyma.Name] != 0 || !saysReady(kyma, module, version) {
 				continue
 			}
 			seen[kyma.Name] = Revision(kyma)
