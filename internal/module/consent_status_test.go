@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +54,9 @@ func TestConsent_TheKymaStaysReadyAndTellsWhatIsAskedFor(t *testing.T) {
 		name, says string
 		w          Snapshot
 	}{
-		{"the gravest of many", "of the hub's operator: it may read every Secret of the cluster, and 3 more rights", offered2(manual, finding(secrets))},
+		{"the gravest of many", "of the hub's operator: it may read every Secret of the cluster; 4 new rights in all", offered2(manual, finding(secrets))},
 		{"one right", "of the runtime's user: it may read every Secret of the cluster", offered2(runtimeSays("Manual", ""), finding(Change{Counts: v1beta2.PendingCounts{RightsAdded: 1}, Gravest: secrets.Gravest[:1]}))},
+		{"a right that is not the gravest", "of the hub's operator: it defines a.b; 1 new right in all", offered2(manual, finding(Change{Counts: v1beta2.PendingCounts{RightsAdded: 1}, Gravest: []string{"Defines a.b.", "May read every pod."}}))},
 		{"what is no right", "of the hub's operator: it runs images from x", offered2(manual, finding(Change{Gravest: []string{"Runs images from x."}}))},
 		{"what is no verb", "of the hub's operator: Secret a cannot be judged", offered2(manual, finding(Change{Gravest: []string{"Secret a cannot be judged."}}))},
 		{"nothing new", "of the hub's operator: it asks for no new rights", offered2(manual, finding(Change{}))},
@@ -62,7 +64,7 @@ func TestConsent_TheKymaStaysReadyAndTellsWhatIsAskedFor(t *testing.T) {
 		{"both sides", "of the hub's operator and of the runtime's user: it asks for no new rights", offered2(manual, runtimeSays("Manual", ""), finding(Change{}))},
 		{"one user", ": it asks for no new rights", offered2(local, manual, finding(Change{}))},
 		{"what cannot be found out", "of the hub's operator: what it asks for cannot be found out (HooksRefused)", offered2(demands(ApprovalNewRights, "Hub"), finding(Change{Problem: "HooksRefused"}))},
-		{"what is installed cannot be found out", "of the hub's operator: it may read every Secret of the cluster, and 3 more rights; all of it counts as new, since what the installed version may do cannot be found out (ContentNotFound)",
+		{"what is installed cannot be found out", "of the hub's operator: it may read every Secret of the cluster; 4 new rights in all; all of it counts as new, since what the installed version may do cannot be found out (ContentNotFound)",
 			offered2(manual, finding(Change{FromProblem: "ContentNotFound", Counts: secrets.Counts, Gravest: secrets.Gravest}))},
 		{"the deadline", "of the hub's operator: it asks for no new rights; it is installed without it after 2026-03-15T12:00:00Z", offered2(manual, forced(336*time.Hour), finding(Change{}))},
 		{"no deadline for what the policy asks for", "of the hub's operator: it asks for no new rights", offered2(manual, forced(336*time.Hour), demands(ApprovalAlways, "Hub"), finding(Change{}))},
@@ -136,6 +138,25 @@ func TestConsent_NothingFlickers(t *testing.T) {
 		after, entry := pass(changed(waiting, passes(time.Hour), edit))
 		if !reflect.DeepEqual(after.Kyma.Status, waiting.Kyma.Status) {
 			t.Errorf("%s: the status becomes %+v, %+v", name, entry, entry.Pending)
+		}
+	}
+}
+
+// TestConsent_NotesAreNotRepeated: after a restart, what runs and misses something says so once, until the component was read again.
+func TestConsent_NotesAreNotRepeated(t *testing.T) {
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a <2"), asksFor("b", "a")))
+	waiting := onePass(changed(edited(w, publishes("b", v2), manual), finding(Change{})))
+	restarted := changed(waiting, func(w *Snapshot) {
+		w.Kyma.Spec.Modules, w.Kyma.Status.Modules = w.Kyma.Spec.Modules[:1], w.Kyma.Status.Modules[1:]
+		w.Manifests = slices.DeleteFunc(w.Manifests, func(m v1beta2.Manifest) bool { return m.Labels[v1beta2.LabelModuleName] == "a" })
+		delete(w.Components, ComponentKey{componentOfModule("b"), v2})
+		w.Changes = nil
+	})
+	want := "version 2.0.0 waits for consent of the hub's operator: it asks for no new rights; it needs module a (<2), which the Kyma does not have"
+	for range 3 {
+		restarted = onePass(restarted)
+		if entry := statusByName(restarted.Kyma)["b"]; entry == nil || entry.Message != want {
+			t.Fatalf("told %+v\nwant %s", entry, want)
 		}
 	}
 }

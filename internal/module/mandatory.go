@@ -135,7 +135,8 @@ func MandatoryStates(w Snapshot, verdicts []Verdict, results map[string]Result) 
 	return states
 }
 
-// setMandatory writes the condition MandatoryModules, which exists only where there is such a module and does not count for the state.
+// setMandatory writes the condition MandatoryModules, which exists only where there is such a module and does not count for the state. It
+// names all that are not ready: they have no entry in the status, and rollouts learn from it what they wait for.
 func setMandatory(w Snapshot, status *v1beta2.KymaStatus, mandatory []moduleReasons) {
 	if len(mandatory) == 0 {
 		status.Conditions = slices.DeleteFunc(status.Conditions, func(condition metav1.Condition) bool {
@@ -148,5 +149,5 @@ func setMandatory(w Snapshot, status *v1beta2.KymaStatus, mandatory []moduleReas
 		value = metav1.ConditionTrue
 	}
 	conditions.Set(&status.Conditions, v1beta2.ConditionMandatoryModules, value,
-		reasonOf(w.Kyma, ranked), summary(w.Kyma, ranked, "mandatory modules"), w.Kyma.Generation, w.Now)
+		reasonOf(w.Kyma, ranked), summary(w.Kyma, ranked, "mandatory modules", len(ranked)), w.Kyma.Generation, w.Now)
 }

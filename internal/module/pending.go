@@ -108,11 +108,18 @@ func (r *resolver) awaitConsent(v *Verdict, d *consentNeed, follows bool) {
 	}
 }
 
+// notes are what may follow in a message what is told of consent: what runs misses something, or has no way back. It is told anew in each
+// pass, and is not to be repeated.
+var notes = []string{"; it needs module ", "; should it fail, ", "; version "}
+
 // toldBefore returns what the status said about a version that waits for consent.
 func (r *resolver) toldBefore(v *Verdict, version string) string {
 	beginning := ruleApprovalRequired.beginning(version)
 	if _, detail, found := strings.Cut(r.entry(v).Message, beginning); found {
-		return strings.TrimSuffix(beginning+detail, "; "+v.Note)
+		for _, note := range notes {
+			detail, _, _ = strings.Cut(detail, note)
+		}
+		return beginning + detail
 	}
 	return beginning
 }
@@ -127,8 +134,9 @@ func (r *resolver) detailOf(p *v1beta2.PendingVersion, d *consentNeed) string {
 	switch {
 	case len(p.Gravest) > 0:
 		detail += ": " + inSentence(p.Gravest[0])
-		if more := p.Counts.RightsAdded - 1; more > 0 {
-			detail += ", and " + english.Plural(more, "more right", "")
+		// The gravest may be no right, such as a definition. Where it is told alone, it is the only right itself.
+		if rights := p.Counts.RightsAdded; rights > 1 || rights == 1 && len(p.Gravest) > 1 {
+			detail += "; " + english.Plural(rights, "new right", "") + " in all"
 		}
 	case d.change.Problem != "":
 		detail += ": what it asks for cannot be found out (" + d.change.Problem + ")"

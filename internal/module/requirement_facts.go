@@ -2,6 +2,8 @@ package module
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +31,8 @@ type ClusterNeeds struct {
 	Definitions []string
 	// Kubernetes reports whether its version is needed.
 	Kubernetes bool
+	// Problem says that more definitions are needed than are named; empty where all are.
+	Problem string
 }
 
 // None reports whether nothing is needed.
@@ -53,10 +57,26 @@ func NeededFacts(w Snapshot) ClusterNeeds {
 			}
 		}
 	}
+	for _, one := range r.needs.later { // its definitions wait until the wave begins: each takes a stream
+		needs.Kubernetes = needs.Kubernetes || one.Kubernetes != ""
+	}
 	slices.Sort(needs.Definitions)
 	needs.Definitions = slices.Compact(needs.Definitions)
-	needs.Definitions = needs.Definitions[:min(len(needs.Definitions), maxDefinitions)]
+	if len(needs.Definitions) > maxDefinitions {
+		needs.Definitions = needs.Definitions[:maxDefinitions]
+		needs.Problem = fmt.Sprintf("more than %d definitions are awaited", maxDefinitions)
+	}
 	return needs
+}
+
+// requirementDetails are the messages of rule 14a, each with what its detail begins with: a version can also need downtime, and wait until
+// its rollout goes on.
+var requirementDetails = map[rule][]string{
+	ruleRequirementMissing: {"module ", "definition ", "Kubernetes "},
+	ruleBreaksNoMore:       {"module ", "other modules "},
+	ruleRequirementCycle:   {""},
+	ruleWouldBreak:         {""},
+	ruleRequirementInvalid: {""},
 }
 
 // HeldByRequirement reports whether a Kyma says of a module that rule 14a holds a version back. The entry is that of the Kyma's status; a
@@ -65,16 +85,28 @@ func HeldByRequirement(kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus, module, 
 	said := ""
 	if entry != nil {
 		said = entry.Message
-	} else if told := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionMandatoryModules); told != nil && module != "" {
-		_, said, _ = strings.Cut("; "+told.Message, "; "+module+": ")
-		said, _, _ = strings.Cut(said, "; ")
+	} else if told := conditions.Find(kyma.Status.Conditions, v1beta2.ConditionMandatoryModules); told != nil {
+		said = toldOf(told.Message, module)
 	}
-	return said != "" && slices.ContainsFunc([]rule{
-		ruleRequirementMissing, ruleRequirementCycle, ruleWouldBreak, ruleBreaksNoMore, ruleRequirementInvalid,
-	}, func(r rule) bool {
+	for r, details := range requirementDetails {
 		lead, _, _ := strings.Cut(r.message("version", version, "template", templateName(module, version)), "{detail}")
-		return strings.Contains(said, lead)
-	})
+		if slices.ContainsFunc(details, func(detail string) bool { return strings.Contains(said, lead+detail) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextTold is where the message of a condition goes on with another module: its name and its reason.
+var nextTold = regexp.MustCompile(`; [a-z0-9.-]+: [A-Z][A-Za-z]+: `)
+
+// toldOf returns what the message of condition MandatoryModules says of a module, which may be more than one sentence.
+func toldOf(message, module string) string {
+	_, said, _ := strings.Cut(message, "; "+module+": ")
+	if next := nextTold.FindStringIndex(said); next != nil {
+		said = said[:next[0]]
+	}
+	return said
 }
 
 // requiresAnything reports whether any version that may count requires anything.

@@ -91,10 +91,20 @@ func (r *resolver) dependencies(verdicts []Verdict) {
 		if v.Kind != Removed || v.Manifest == nil || terminating(v.Manifest) {
 			continue
 		}
-		if v.After = removedBefore(graph, v.Module); len(v.After) > 0 && v.Successor == "" && v.State == v1beta2.StateDeleting {
-			v.is(Removed, ruleRemovedAfter, ruleRemovedAfter.message("detail", modulesThat(v.After, ", which ", "needs", "need")))
+		if v.After = removedBefore(graph, v.Module); len(v.After) > 0 {
+			v.removedAfter(ruleRemovedAfter.message("detail", modulesThat(v.After, ", which ", "needs", "need")))
 		}
 	}
+}
+
+// removedAfter tells what a removal waits for. Why the module is removed stays in the message where that is more than that the spec does
+// not name it.
+func (v *Verdict) removedAfter(message string) {
+	if v.Successor != "" || v.State != v1beta2.StateDeleting {
+		v.Message += "; " + message
+		return
+	}
+	v.is(Removed, ruleRemovedAfter, message)
 }
 
 // removedBefore returns the modules of a graph that are removed before one that they need, however indirectly: all but those that it needs,

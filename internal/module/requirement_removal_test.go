@@ -1,6 +1,7 @@
 package module
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
 )
 
 func TestStillRequired_WhatIsNeededIsNotRemoved(t *testing.T) {
@@ -118,7 +120,10 @@ func TestDependencies_NotAllowedModulesGoInOrderToo(t *testing.T) {
 			}
 		}
 	}
-	expectWrites(t, edited(w, hide("a", "b")), nil, []string{"b"})
+	both := edited(w, hide("a", "b"))
+	expectWrites(t, both, nil, []string{"b"})
+	expectTold(t, both, map[string]expectation{"a": {Removed, "Error", "NotAllowed", v1,
+		"module template not allowed: beta module; the module is removed after module b, which needs it"}})
 	w = settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b")))
 	expectWrites(t, edited(w, hide("a")), nil, []string{"a"})
 }
@@ -146,6 +151,19 @@ func TestTeardown_ModulesGoInTheOrderOfWhatTheyNeed(t *testing.T) {
 	}
 	if step := NextTeardown(w); step.Step != StepRelease {
 		t.Errorf("at the end: %s", step.Step)
+	}
+}
+
+// TestTeardown_AManifestNotesMoreThanOneListMayHave: template, annotation and component name up to 32 requirements each.
+func TestTeardown_AManifestNotesMoreThanOneListMayHave(t *testing.T) {
+	needs := []string{"a"}
+	for i := range requirements.MaxCount {
+		needs = append(needs, fmt.Sprintf("d%d.example.com", i))
+	}
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1), asksFor("a", "b")))
+	manifestOf(&w, "b").Annotations[v1beta2.AnnotationRequires] = requirements.FormatList(needing(needs...))
+	if step := NextTeardown(edited(w, kymaDeleted)); len(step.Delete) != 1 {
+		t.Errorf("%d Manifests are deleted at once, want only the one that needs the other", len(step.Delete))
 	}
 }
 

@@ -1,12 +1,14 @@
 package module
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
@@ -244,6 +246,18 @@ func TestNeededFacts_OnlyOfVersionsThatAreNotInstalled(t *testing.T) {
 	if diff := cmp.Diff(want, NeededFacts(w)); diff != "" {
 		t.Errorf("needed (-want +got):\n%s", diff)
 	}
+	many := make([]string, 2*maxDefinitions)
+	for i := range many {
+		many[i] = fmt.Sprintf("d%d.example.com", i)
+	}
+	got := NeededFacts(newGraph(publishes("b", v1, many[:maxDefinitions]...), asksFor("b")))
+	if len(got.Definitions) != maxDefinitions || got.Problem != "" {
+		t.Errorf("as many as are looked at: %d, %q", len(got.Definitions), got.Problem)
+	}
+	got = NeededFacts(newGraph(publishes("a", v1, many[maxDefinitions:]...), publishes("b", v1, many[:maxDefinitions]...), asksFor("a", "b")))
+	if len(got.Definitions) != maxDefinitions || got.Problem != "more than 64 definitions are awaited" {
+		t.Errorf("more than are looked at: %d, %q", len(got.Definitions), got.Problem)
+	}
 	w = edited(settle(t, newGraph(publishes("b", v1), asksFor("b"))), publishes("b", v1, needs...))
 	if got := NeededFacts(w); !got.None() {
 		t.Errorf("needed at rest: %+v", got)
@@ -262,6 +276,16 @@ func TestHeldByRequirement_AsTheStatusTellsIt(t *testing.T) {
 		w.Mandatory = []*v1beta2.ModuleReleaseMeta{w.Releases["b"]}
 		w.Kyma.Spec.Modules = w.Kyma.Spec.Modules[:1]
 	}
+	// Others stand beside it, which are worse.
+	crowd := func(w *Snapshot) {
+		for _, name := range []string{"c", "d", "e", "f"} {
+			decreed(name, v1)(w)
+			delete(w.Templates, name+"-"+v1)
+		}
+	}
+	downtime := func(w *Snapshot) {
+		w.Templates["b-"+v2].Spec.RequiresDowntime = true
+	}
 	for _, test := range []struct {
 		name  string
 		edits []func(*Snapshot)
@@ -276,6 +300,13 @@ func TestHeldByRequirement_AsTheStatusTellsIt(t *testing.T) {
 		{"what cannot be read", []func(*Snapshot){publishes("b", v2), broken}, true},
 		{"another obstacle", []func(*Snapshot){publishes("b", v2), func(w *Snapshot) { clear(w.Components) }}, false},
 		{"a mandatory module", []func(*Snapshot){publishes("b", v2, "x"), mandatory}, true},
+		{"a mandatory module that is broken as well", []func(*Snapshot){publishes("b", v2, "x"), mandatory, isBroken("b")}, true},
+		{"the last of many mandatory modules", []func(*Snapshot){publishes("b", v2, "x"), mandatory, crowd}, true},
+		{"a maintenance window is unknown", []func(*Snapshot){publishes("b", v2), downtime}, false},
+		{"a maintenance window is closed", []func(*Snapshot){publishes("b", v2), downtime, closedUntilNight}, false},
+		{"its rollout is not known", []func(*Snapshot){publishes("b", v2), func(w *Snapshot) {
+			metav1.SetMetaDataAnnotation(&w.Releases["b"].ObjectMeta, v1beta2.AnnotationRollout, "x")
+		}}, false},
 		{"a mandatory module that gets it", []func(*Snapshot){publishes("b", v2, "a"), mandatory}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

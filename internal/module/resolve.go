@@ -45,7 +45,7 @@ import (
 //     16a. The Kyma's wave has begun, and as many as may upgrade at a time are before it: Waiting.
 //  17. Run.
 //
-// A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 6a, 7, 8, 12 to 14, 16, 16a
+// A mandatory module has a verdict of its own, beside that of a module of the same name in the spec: rules 5, 6a, 7, 8, 12 to 14a, 16, 16a
 // and 17 decide, since it is for every Kyma and has neither channel nor window. When its release is deleted or being deleted: Removed.
 //
 // A module that the spec does not name is kept while another one needs it, and removed after those that are removed with it and need it.

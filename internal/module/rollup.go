@@ -116,9 +116,9 @@ func setConditions(w Snapshot, status *v1beta2.KymaStatus, modules, mandatory []
 		conditions.Set(&status.Conditions, kind, value, reason, message, w.Kyma.Generation, w.Now)
 	}
 	reason := reasonOf(w.Kyma, ranked)
-	message := summary(w.Kyma, ranked, "modules")
+	message := summary(w.Kyma, ranked, "modules", named)
 	if w.Kyma.DeletionTimestamp != nil && len(modules) == 0 && len(mandatory) > 0 {
-		message = summary(w.Kyma, rank(mandatory), "mandatory modules")
+		message = summary(w.Kyma, rank(mandatory), "mandatory modules", named)
 	}
 	set(v1beta2.ConditionReady, status.State == v1beta2.StateReady, reason, message)
 	if ready(modules) == len(modules) && w.Kyma.DeletionTimestamp == nil {
@@ -197,8 +197,8 @@ func reasonOf(kyma *v1beta2.Kyma, ranked []moduleReasons) string {
 }
 
 // summary returns the message of condition Ready: the number of ready modules, the worst of those that are not ready or have something to
-// tell, with their reasons, and the ready ones whose own resource reports a problem.
-func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
+// tell, at most limit, with their reasons, and the ready ones whose own resource reports a problem.
+func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string, limit int) string {
 	open := 0
 	for _, module := range ranked {
 		if module.entry.State.Severity() > 0 || module.notable() {
@@ -216,11 +216,11 @@ func summary(kyma *v1beta2.Kyma, ranked []moduleReasons, what string) string {
 	default:
 		fmt.Fprintf(&text, "%d of %d %s ready", ready(ranked), len(ranked), what)
 	}
-	for _, module := range ranked[:min(open, named)] {
+	for _, module := range ranked[:min(open, limit)] {
 		fmt.Fprintf(&text, "; %s: %s: %s", module.entry.Name, module.cause, module.entry.Message)
 	}
-	if open > named {
-		fmt.Fprintf(&text, "; and %d more", open-named)
+	if open > limit {
+		fmt.Fprintf(&text, "; and %d more", open-limit)
 	}
 	if kyma.DeletionTimestamp == nil {
 		tellResources(&text, ranked)

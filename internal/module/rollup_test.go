@@ -276,7 +276,7 @@ func TestSummary_TellsWhichReadyModulesHaveAResourceThatSaysOtherwise(t *testing
 				"and 1 more resource"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := summary(&v1beta2.Kyma{}, test.modules, "modules"); got != test.want {
+			if got := summary(&v1beta2.Kyma{}, test.modules, "modules", named); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -114,7 +115,8 @@ func (s *stepper) describeRest() {
 		s.notef("first installations wait, since %s cannot be installed: %s", from.Version, shorten(s.facts.FromMissing, messageLimit))
 	}
 	if blocking := s.held.blocking; len(blocking) > 0 && s.channel.Phase == v1beta2.RolloutProgressing {
-		s.notef("%d have a place and cannot begin: %s", len(blocking), firstNames(blocking))
+		s.notef("%s %s a place and cannot begin: %s", english.Plural(len(blocking), "Kyma", ""), english.PluralWord(len(blocking), "has", "have"),
+			firstNames(blocking))
 	}
 }
 

@@ -82,7 +82,7 @@ func TestWaves(t *testing.T) {
 			s.must(waits, "one", "no Kyma of wave one is ready")
 			s.decide(v1beta2.RolloutApprove, "one")
 			s.step()
-			s.must(progress, "two", "1 have a place and cannot begin: a (window)")
+			s.must(progress, "two", "1 Kyma has a place and cannot begin: a (window)")
 			s.places("a")
 		}},
 		{"one that is missing from the cache keeps its place until the API server says that it is gone", wavesOf("one"), func(s *fixture) {

@@ -143,9 +143,11 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	}
 	kyma := before.DeepCopy()
 	if !kyma.DeletionTimestamp.IsZero() {
+		r.unrequire(req.NamespacedName) // it may last for days, and nothing new is installed
 		return r.teardown(ctx, kyma, before)
 	}
 	if module.KymaSuspended(kyma) || isOwnCopy(kyma) {
+		r.unrequire(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err := r.ensureMarks(ctx, kyma); err != nil {

@@ -1,6 +1,7 @@
 package kyma
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -32,6 +33,7 @@ func (r *Reconciler) readCluster(ctx context.Context, s *remoteScope, world *mod
 	r.required.Store(key, cluster)
 	cluster.Require(key, needs)
 	world.Cluster = cluster.Required(key, needs)
+	world.Cluster.Problem = cmp.Or(world.Cluster.Problem, needs.Problem)
 }
 
 // clusterOf returns the connection to the cluster that a Kyma's modules are in.

@@ -285,7 +285,6 @@ func (r *Reconciler) release(ctx context.Context, p *teardownScope) (ctrl.Result
 		return ctrl.Result{}, fmt.Errorf("remove the finalizers of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
 	r.untrack(client.ObjectKeyFromObject(kyma))
-	r.unrequire(client.ObjectKeyFromObject(kyma))
 	r.released.Store(client.ObjectKeyFromObject(kyma), before.UID)
 	r.Events.Eventf(kyma, nil, corev1.EventTypeNormal, v1beta2.ReasonDeleting, "Delete", "All modules are gone")
 	return ctrl.Result{}, nil

@@ -22,7 +22,8 @@ type target struct {
 
 // candidate is a Kyma that follows a channel, with what the cache holds of the module in it.
 type candidate struct {
-	kyma *v1beta2.Kyma
+	kyma   *v1beta2.Kyma
+	module string
 	// entry of the Kyma's status; nil for a mandatory module, which has none, and for one that the Kyma was not resolved for yet.
 	entry     *v1beta2.ModuleStatus
 	manifest  *v1beta2.Manifest
@@ -226,18 +227,10 @@ func (c candidate) held(begun bool, t *target, refusal string) string {
 		return rollout.HeldByRefusal
 	case module.AwaitsConsent(c.entry, t.Version):
 		return rollout.HeldByConsent
-	case module.HeldByRequirement(c.kyma, c.entry, t.module(), t.Version):
+	case module.HeldByRequirement(c.kyma, c.entry, c.module, t.Version):
 		return rollout.HeldByRequirement
 	}
 	return ""
-}
-
-// module returns the name of the target's module, empty while its template is not known.
-func (t *target) module() string {
-	if t.template == nil {
-		return ""
-	}
-	return t.template.Spec.ModuleName
 }
 
 // freeSince returns when a suspension ended that was seen.

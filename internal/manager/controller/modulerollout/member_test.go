@@ -10,6 +10,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -281,6 +282,15 @@ func TestNewRecord(t *testing.T) {
 			name:   "one that waits for what the target requires is held",
 			sample: sampleOf("1.0.0", ready, func(c *candidate) { c.entry.Message = "version 1.1.0 needs module istio" }),
 			want:   rollout.Member{Held: rollout.HeldByRequirement},
+		},
+		{
+			name: "also of a mandatory module, whatever its template says",
+			sample: sampleOf("1.0.0", ready, func(c *candidate) {
+				c.entry, c.mandatory, c.module = nil, true, "warden"
+				conditions.Set(&c.kyma.Status.Conditions, v1beta2.ConditionMandatoryModules, metav1.ConditionTrue, v1beta2.ReasonRequirementMissing,
+					"1 of 1 mandatory modules ready; warden: RequirementMissing: version 1.1.0 needs module istio", 1, ago(1))
+			}),
+			want: rollout.Member{Held: rollout.HeldByRequirement},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (r *Reconciler) look(ctx context.Context, w *inputs, common module.Snapshot
 		return nil, nil //nolint:nilnil // nil stands for no member
 	}
 	offered := w.targets[channel]
-	found := candidate{kyma: kyma, mandatory: w.mandatory()}
+	found := candidate{kyma: kyma, module: w.rollout.Name, mandatory: w.mandatory()}
 	if !found.mandatory {
 		found.entry = entryOf(kyma, w.rollout.Name)
 	}
