@@ -47,18 +47,45 @@ type Difference struct {
 // Diff returns what Apply of the steps and Delete of the pruned entries would do, without doing it. It makes the same calls, each with
 // dry-run=All, and a read ahead of every change, so that admission runs and defaults are filled in. Differences come in the order of steps,
 // then of prune. An object that only the apply itself makes possible, because its kind or namespace is among the steps, is not checked.
+// The values of the Secrets among the steps are hidden in the fields of all, those that the cluster has and those that it would have.
 func (c *Cluster) Diff(ctx context.Context, steps []inventory.Step, prune []inventory.Entry, opts Options) []Difference {
 	r := &run{Cluster: c, Options: opts, dry: true}
 	brings := broughtBy(steps)
 	found := make([]Difference, len(steps)+len(prune))
+	compared := make([]states, len(steps))
 	r.each(len(found), func(i int) {
 		if i < len(steps) {
-			found[i] = r.compare(ctx, steps[i], brings)
+			found[i], compared[i] = r.compare(ctx, steps[i], brings)
 		} else {
 			found[i] = r.comparePruned(ctx, prune[i-len(steps)])
 		}
 	})
+	secrets := secretsOf(steps, compared)
+	for i, is := range compared {
+		if is.result == nil {
+			continue
+		}
+		if found[i].Fields = secrets.Compare(is.live, is.result); len(found[i].Fields) > 0 {
+			found[i].Change = ChangeUpdate
+		}
+	}
 	return found
+}
+
+// states are an object as the cluster has it and as it would be; nil where that was not read, or is not compared.
+type states struct{ live, result *unstructured.Unstructured }
+
+// secretsOf returns the values of all Secrets that the steps declare, replace or result in.
+func secretsOf(steps []inventory.Step, compared []states) fielddiff.Secrets {
+	var objects []*unstructured.Unstructured
+	for i := range steps {
+		for _, object := range []*unstructured.Unstructured{steps[i].Object, compared[i].live, compared[i].result} {
+			if object != nil {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return fielddiff.SecretsOf(objects...)
 }
 
 // brought holds what the steps add to the cluster and other steps need.
@@ -94,13 +121,14 @@ func (b brought) excuses(outcome Outcome) bool {
 	}
 }
 
-// compare returns what a step would do.
-func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) Difference {
+// compare returns what a step would do, and the states of its object; their fields are not compared yet.
+func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) (told Difference, is states) {
 	w, outcome := r.begin(ctx, step)
 	if w != nil {
 		outcome = w.finish(ctx)
+		is.live = w.live
 	}
-	told := Difference{ID: outcome.ID, Note: outcome.Note, Err: outcome.Err}
+	told = Difference{ID: outcome.ID, Note: outcome.Note, Err: outcome.Err}
 	switch {
 	case outcome.Err != nil && !brings.excuses(outcome):
 		told.Change = ChangeRefused
@@ -111,26 +139,17 @@ func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) 
 	case outcome.Action == Shared:
 		told.Change, told.Note = ChangeUnchanged, "it belongs to "+shortened(r.mark(outcome.Object), maxMark)+", which keeps it"
 	default:
-		return w.compareFields(ctx, outcome, told)
+		result, err := w.withoutDropped(ctx, outcome)
+		if err != nil {
+			told.Change, told.Err = ChangeRefused, w.failed(w.id, "apply", err, w.object, w.live).Err
+			return told, is
+		}
+		if outcome.Yielded {
+			told.Note = "its replicas are left to the autoscaler that targets it"
+		}
+		told.Change, is.result = ChangeUnchanged, result
 	}
-	return told
-}
-
-// compareFields returns how the object would differ from its current state.
-func (w *writing) compareFields(ctx context.Context, outcome Outcome, told Difference) Difference {
-	result, err := w.withoutDropped(ctx, outcome)
-	if err != nil {
-		told.Change, told.Err = ChangeRefused, w.failed(w.id, "apply", err, w.object, w.live).Err
-		return told
-	}
-	if outcome.Yielded {
-		told.Note = "its replicas are left to the autoscaler that targets it"
-	}
-	told.Change = ChangeUnchanged
-	if told.Fields = fielddiff.Compare(w.live, result); len(told.Fields) > 0 {
-		told.Change = ChangeUpdate
-	}
-	return told
+	return told, is
 }
 
 // comparePruned returns what a delete would do.

@@ -136,6 +136,23 @@ func TestDiffShowsNoSecret(t *testing.T) {
 	i.tells(Outcome{Err: outcome.Err}, "data[not a key]")
 }
 
+// TestDiffShowsNoSecretElsewhere lets a ConfigMap repeat what the Secret beside it holds, before and after.
+func TestDiffShowsNoSecretElsewhere(t *testing.T) {
+	i := &installation{fixture: onServer(t)}
+	objects := func(password, host string) []*unstructured.Unstructured {
+		return []*unstructured.Unstructured{
+			i.configMap("config", "dsn=user:"+password+"@"+host),
+			i.object("{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {k: '" + password + "'}}"),
+		}
+	}
+	i.install(objects("first-Passw0rd", "one")...)
+	found := i.diff(objects(password, "two")...)
+	want := []FieldDiff{changed("data.dsn", "user:"+fielddiff.Hidden+"@one", "user:"+fielddiff.Hidden+"@two")}
+	if len(found) != 2 || cmp.Diff(want, found[0].Fields) != "" {
+		t.Errorf("got %+v", found)
+	}
+}
+
 func TestDiffOfWhatCannotBeApplied(t *testing.T) {
 	i := &installation{fixture: onServer(t)}
 	i.exists(i.marked(i.configMap("theirs"), stranger), "somebody")

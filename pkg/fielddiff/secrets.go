@@ -56,8 +56,7 @@ func partOfWord(r rune) bool {
 // Secrets are the values of Secrets, in every form in which they may stand elsewhere. The zero value has none.
 type Secrets struct{ values []string }
 
-// SecretsOf returns the values of the Secrets among some objects: of data and stringData, as they are and as base64, and of annotations,
-// where a client may have repeated the whole object.
+// SecretsOf returns the values of the Secrets among some objects: of data and stringData, as they are and as base64.
 func SecretsOf(objects ...*unstructured.Unstructured) Secrets {
 	var all []string
 	for _, object := range objects {

@@ -79,7 +79,7 @@ var accessTexts = map[string]accessText{
 	accessGitRepo:        {CategoryWorkload, High, High, "Lets {node} clone a Git repository as root"},
 	accessNodeName:       {CategoryWorkload, Medium, Medium, "Runs on the node {detail}, past the scheduler"},
 	accessControlPlane:   {CategoryWorkload, Low, Low, "May run on the nodes of the control plane"},
-	accessAnyNode:        {CategoryWorkload, Low, Low, "May run on every node, whatever its taints"},
+	accessAnyNode:        {CategoryWorkload, Low, Low, "May run on every node, regardless of taints"},
 	accessPriority:       {CategoryWorkload, Low, Low, "Displaces other Pods when nodes are full, with priority class {detail}"},
 	accessAccount: {
 		CategoryWorkload, Medium, Medium, "Runs as ServiceAccount {detail}, which is not part of the module, and with its rights",

@@ -37,7 +37,9 @@ func (b *builder) readDefinitions() {
 			b.unreadable(object, "what it defines is unknown")
 			continue
 		}
-		b.own[object.GetName()] = true
+		if _, builtin := nouns[object.GetName()]; !builtin { // a definition makes nothing of Kubernetes the module's own
+			b.own[object.GetName()] = true
+		}
 		definition := CustomDefinition{Named: Named{object.GetName(), definitionHash(spec)}}
 		definition.Scope, _ = spec["scope"].(string)
 		for _, version := range entries(spec, "versions") {

@@ -9,12 +9,6 @@ func (d Difference) Empty() bool {
 		len(d.APIServicesRemoved) == 0 && len(d.ImagesAdded) == 0 && len(d.ImagesRemoved) == 0 && len(d.ImagesChanged) == 0
 }
 
-// AsksForMore reports whether there is anything that a person may want to agree to: a new right, a webhook that is new or intercepts
-// more, or a definition that changes.
-func (d Difference) AsksForMore() bool {
-	return d.NewRights() || d.NewWebhook() || d.DefinitionChange()
-}
-
 // NewRights reports whether the later version has rights that the earlier one has not. What every module does, such as writing events
 // and its own kinds, does not count.
 func (d Difference) NewRights() bool { return slices.ContainsFunc(d.Added, asks) }

@@ -25,6 +25,10 @@ func roleBinding(kind, role, subjects string) string {
 		"roleRef: {kind: " + kind + ", name: '" + role + "'}\n" + subjects
 }
 
+func defines(name string) string {
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: '" + name + "'}\nspec: {scope: Namespaced}"
+}
+
 func webhook(kind, more string) string {
 	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: w}\nwebhooks: [{name: w.example.com, " + more + "}]"
 }
@@ -47,9 +51,13 @@ var examples = []struct {
 	{CategoryRights, "other kinds", "", bound("{apiGroups: [example.com], resources: [widgets], verbs: [get, update]}")},
 	{CategoryRights, "the status of an object", "", bound("{apiGroups: [apps], resources: [deployments/status], verbs: [patch]}")},
 	{CategoryRights, "single objects", "", bound("{apiGroups: [''], resources: [secrets], resourceNames: [token], verbs: [get]}")},
-	{CategoryRights, "kinds that the module defines", "", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
-		"metadata: {name: widgets.example.com}\nspec: {scope: Namespaced}" + separate +
+	{CategoryRights, "single objects that it changes, in one namespace", "", account + separate +
+		clusterRole("r", "", "{apiGroups: [apps], resources: [deployments], resourceNames: [istiod], verbs: [delete]}") +
+		separate + roleBinding("ClusterRole", "r", toModule)},
+	{CategoryRights, "kinds that the module defines", "", defines("widgets.example.com") + separate +
 		bound("{apiGroups: [example.com], resources: [widgets], verbs: [get, update]}")},
+	{CategoryRights, "kinds of Kubernetes that the module defines", "", defines("clusterroles.rbac.authorization.k8s.io") + separate +
+		bound("{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [bind]}")},
 	{CategoryRights, "all paths of the API server", "", bound("{nonResourceURLs: ['*'], verbs: [get]}")},
 	{CategoryRights, "a path of the API server", "", bound("{nonResourceURLs: [/metrics], verbs: [get]}")},
 	{CategoryRights, "the role view", "", account + separate + clusterBinding("view", toModule)},

@@ -157,18 +157,27 @@ func severityOf(r *Right) (severity Severity, worst *hazard) {
 			severity, worst = level, why
 		}
 	}
-	if r.Own {
-		return Info, worst
+	if r.Own && worst == nil { // whatever a module defines, a hazard is more than its own
+		return Info, nil
 	}
 	if len(r.Names) > 0 {
-		severity = severity.lowered()
-		for _, name := range r.Names {
-			if !readOnly(r.Verbs) {
-				severity = max(severity, exposed[r.Resource][name])
-			}
-		}
+		severity = severityOfNames(r, severity)
 	}
 	return severity, worst
+}
+
+// severityOfNames returns how grave a right to single objects is that has a severity for all of them. To change one of another module may
+// be all that harms it, and so counts as much as to change many of little weight.
+func severityOfNames(r *Right, all Severity) Severity {
+	severity := all.lowered()
+	if readOnly(r.Verbs) {
+		return severity
+	}
+	severity = max(severity, min(all, Low))
+	for _, name := range r.Names {
+		severity = max(severity, exposed[r.Resource][name])
+	}
+	return severity
 }
 
 func severityOfVerb(r *Right, verb string) (severity Severity, worst *hazard) {

@@ -14,7 +14,6 @@ const (
 	userAnonymous        = "User system:anonymous"
 	prefixAccount        = "ServiceAccount "
 	prefixRole           = "role "
-	prefixUser           = "User "
 	// accountUser begins the user name of a ServiceAccount.
 	accountUser = "system:serviceaccount:"
 )
