@@ -73,7 +73,7 @@ func (p *permitting) run(ctx context.Context, text string) error {
 	switch installed := s.InstalledVersion(s.module); {
 	case against == noComparison:
 		against = ""
-	case against == "" && installed != s.version:
+	case against == "" && (installed != s.version || s.Republished(s.module)):
 		against = installed
 	}
 	answer, err := p.reader.Read(ctx, s, &s.KymaContext, asks.Question{Module: s.module, Version: s.version, Against: against})

@@ -86,6 +86,13 @@ func TestPermissions(t *testing.T) {
 	if installed, _ := read("notes:1.0.0"); installed.Against != "" || installed.Version != "1.0.0" || installed.Pending != nil {
 		t.Errorf("the installed version: %+v", installed)
 	}
+	again := waiting(digest)
+	again.Pending.Version = "1.0.0"
+	b.status(again)
+	if same, said := read("notes"); same.Version != "1.0.0" || !strings.Contains(said, "It is not compared with version 1.0.0: it was published again") {
+		t.Errorf("the installed version, published again: %+v, %q", same, said)
+	}
+	b.status(waiting(digest))
 	if missing, said := read("notes", "--against", "0.9.0"); missing.Difference != nil || !strings.Contains(said, "It is not compared with version 0.9.0: there is no ModuleTemplate of it here.") {
 		t.Errorf("a version that is not there: %q", said)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/contentflags"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/releaseoutlook"
 	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
@@ -63,7 +64,7 @@ func (r *Reader) AddFlags(flags *pflag.FlagSet) { r.flags.Add(flags) }
 // it waits for consent; otherwise that is the error.
 func (r *Reader) Read(ctx context.Context, from client.Reader, s *kymaedit.KymaContext, ask Question) (Answer, error) {
 	answer := Answer{Module: ask.Module, Version: ask.Version}
-	if pending := modulestatus.PendingOf(s.Kyma, ask.Module); pending != nil && pending.Version == ask.Version {
+	if pending := modulestatus.PendingOf(s.Kyma, ask.Module); modulestatus.Awaits(pending) && pending.Version == ask.Version {
 		answer.Pending = pending
 	}
 	err := r.content(ctx, from, s, ask, &answer)
@@ -94,13 +95,14 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 	}
 	defer func() { _ = loader.Close() }()
 	loader.Timeout = r.Timeout
-	manifest := manifestOf(ctx, from, s, ask.Module)
+	// A Manifest that may not be read, or is in another cluster, leaves the registry to say what there is.
+	manifest, _ := releaseoutlook.ManifestOf(ctx, from, s.Kyma, ask.Module)
 	found, err := loader.Load(ctx, releaseOf(s, ask.Module), template)
 	if err != nil {
 		return err
 	}
 	into.Reference, into.Source = found.ReferenceFor(specOf(manifest)), found.Source
-	into.Report = permissions.Analyse(found.Objects)
+	into.Report = found.Rights()
 	if waits := into.Pending; waits != nil && revision.Reference(waits.Version, waits.Digest) != into.Reference {
 		into.notef("%s now holds other content than what waits for consent (%s): this list is not about that.", found.Source, waits.Digest)
 	}
@@ -115,13 +117,17 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 		into.notef("It is not compared with version %s: %v.", ask.Against, err)
 		return nil
 	}
-	difference := permissions.Compare(permissions.Analyse(before.Objects), into.Report)
+	difference := permissions.Compare(before.Rights(), into.Report)
 	into.Against, into.Difference = ask.Against, &difference
 	return nil
 }
 
-// errNoTemplate reports a version that the catalog no longer has.
-var errNoTemplate = errors.New("there is no ModuleTemplate of it here")
+var (
+	// errNoTemplate reports a version that the catalog no longer has.
+	errNoTemplate = errors.New("there is no ModuleTemplate of it here")
+	// errRepublished reports an installed version that the registry has with other content.
+	errRepublished = errors.New("it was published again, and only its Manifest, which cannot be read here, says what is installed")
+)
 
 // before reads the version to compare with: what the Manifest installs, or else what the registry holds.
 func (r *Reader) before(
@@ -132,24 +138,14 @@ func (r *Reader) before(
 			return found, err
 		}
 	}
+	if s.Republished(ask.Module) && ask.Against == s.InstalledVersion(ask.Module) {
+		return nil, errRepublished
+	}
 	template := s.Template(ask.Module, ask.Against)
 	if template == nil {
 		return nil, errNoTemplate
 	}
 	return loader.Load(ctx, releaseOf(s, ask.Module), template)
-}
-
-// manifestOf returns the Manifest of a module, nil when there is none here or the user may not read it.
-func manifestOf(ctx context.Context, from client.Reader, s *kymaedit.KymaContext, name string) *v1beta2.Manifest {
-	status := s.StatusOf(name)
-	if status == nil || status.Manifest == nil || status.Manifest.Name == "" {
-		return nil
-	}
-	manifest := &v1beta2.Manifest{}
-	if from.Get(ctx, client.ObjectKey{Namespace: s.Kyma.Namespace, Name: status.Manifest.Name}, manifest) != nil {
-		return nil
-	}
-	return manifest
 }
 
 func specOf(manifest *v1beta2.Manifest) *v1beta2.ManifestSpec {

@@ -28,7 +28,8 @@ func (r *releasing) addFlags(a *author, command *cobra.Command) {
 	flags := command.Flags()
 	flags.BoolVar(&r.allowDowngrade, "allow-downgrade", false,
 		"let a channel offer a lower version; clusters keep the higher one that they have")
-	flags.BoolVar(&r.force, "force", false, "offer a version although a module that it needs is not offered in a version that it works with")
+	flags.BoolVar(&r.force, "force", false,
+		"offer a version although it does not work with the versions of other modules that the channel offers")
 	flags.StringVar(&r.dryRun, "dry-run", "none", "none, client (print what would change) or server (let the API server check it)")
 }
 
@@ -47,7 +48,8 @@ func (a *author) releaseSet() *cobra.Command {
 		Short: "Let channels offer versions of a module",
 		Long: "set lets channels offer versions. A version without a ModuleTemplate, or, with --registry, " +
 			"without a component version is refused, and\n" +
-			"so is a lower one than before, and one that needs a module which the channel does not offer in a version that it works with.\n" +
+			"so is a lower one than before, one that needs a module which the channel does not offer in a version that it works with, and one\n" +
+			"that what another module offers in the channel does not work with.\n" +
 			"Where the versions can be read, their CustomResourceDefinitions are compared: what clusters would refuse is reported, and must be\n" +
 			"confirmed. --component begins a ModuleReleaseMeta where there is none.",
 		Example: "  kyma release set notes fast=0.2.0\n" +
@@ -83,8 +85,8 @@ func (a *author) releasePromote() *cobra.Command {
 		Use:   "promote NAME FROM TO",
 		Short: "Let a channel offer the version that another one offers",
 		Long: "promote lets channel TO offer the version that channel FROM offers, such as fast and regular. A lower version than before is\n" +
-			"refused, and so is one that needs what the channel does not offer; changes of CustomResourceDefinitions that clusters would refuse\n" +
-			"are reported, and must be confirmed.",
+			"refused, and so is one that needs what the channel does not offer, or that what it offers does not work with; changes of\n" +
+			"CustomResourceDefinitions that clusters would refuse are reported, and must be confirmed.",
 		Example: "  kyma release promote notes fast regular\n  kyma release promote notes fast regular -f release.yaml\n" +
 			"  kyma release promote notes fast regular --dry-run=client",
 		Args:              cobra.ExactArgs(3),

@@ -29,6 +29,8 @@ type releases interface {
 	template(ctx context.Context, version string) (*v1beta2.ModuleTemplate, error)
 	// release returns the ModuleReleaseMeta of another module, nil if there is none; known is false if the place cannot tell.
 	release(ctx context.Context, module string) (found *v1beta2.ModuleReleaseMeta, known bool, err error)
+	// others returns the ModuleTemplates of what other modules offer in a channel, none if the place cannot tell.
+	others(ctx context.Context, channel string) ([]v1beta2.ModuleTemplate, error)
 	// known returns why a version cannot be offered; nil if it can.
 	known(ctx context.Context, version string) error
 	// write applies moves.
@@ -120,6 +122,10 @@ func (f *fileReleases) release(context.Context, string) (*v1beta2.ModuleReleaseM
 	return nil, false, nil // a file does not say what else is released
 }
 
+func (f *fileReleases) others(context.Context, string) ([]v1beta2.ModuleTemplate, error) {
+	return nil, nil
+}
+
 func (f *fileReleases) known(ctx context.Context, version string) error {
 	return f.lookup(ctx, version)
 }
@@ -186,6 +192,35 @@ func (c *clusterReleases) release(ctx context.Context, module string) (*v1beta2.
 		return nil, true, nil
 	}
 	return found, err == nil, err
+}
+
+// others reads the templates of versions that other releases offer; a version without one can be installed nowhere, and breaks nothing.
+func (c *clusterReleases) others(ctx context.Context, channel string) ([]v1beta2.ModuleTemplate, error) {
+	var list v1beta2.ModuleReleaseMetaList
+	err := c.client.List(ctx, &list, client.InNamespace(c.found.Namespace))
+	if apierrors.IsForbidden(err) {
+		return nil, nil // who may release one module need not see the others
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []v1beta2.ModuleTemplate
+	for i := range list.Items {
+		offered := packaging.OfferedIn(&list.Items[i], channel)
+		if offered == "" || list.Items[i].Name == c.found.Name {
+			continue
+		}
+		template := v1beta2.ModuleTemplate{}
+		key := client.ObjectKey{Namespace: c.found.Namespace, Name: packaging.TemplateName(list.Items[i].Name, offered)}
+		err := c.client.Get(ctx, key, &template)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err == nil {
+			found = append(found, template)
+		}
+	}
+	return found, nil
 }
 
 func (c *clusterReleases) known(ctx context.Context, version string) error {

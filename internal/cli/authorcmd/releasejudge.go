@@ -68,7 +68,7 @@ func (a *author) judgeUpgrades(ctx context.Context, r *releasing, store releases
 		return nil
 	}
 	what := store.meta().Name + " " + strings.Join(unsafe, " ")
-	return a.console.Confirm(ctx, "releasing "+what, "Release "+what+" all the same?")
+	return a.console.Confirm(ctx, "releasing "+what, "Release "+what+" anyway?")
 }
 
 // breaks returns the findings that the new version does not allow by name.

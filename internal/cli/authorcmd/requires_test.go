@@ -40,10 +40,31 @@ func needsWhatIsNotOffered(s *shell, c client.Client) {
 	s.refused(1, "no Kyma of channel regular could install wants 0.2.0: it needs module base (>=2), and channel regular of base offers 1.0.0",
 		append(set, "regular=0.2.0")...)
 	s.ok(append(set, "fast=0.2.0")...)
-	s.refused(1, "--force offers the version all the same", "release", "promote", "wants", "fast", "regular", "--namespace", "default")
+	s.refused(1, "--force offers the version anyway", "release", "promote", "wants", "fast", "regular", "--namespace", "default")
 	if _, said := s.ok(append(set, "regular=0.2.0", "--force")...); !strings.Contains(said, "Warning: no Kyma of channel regular could install") {
 		s.Errorf("--force said %q", said)
 	}
+	breaksWhatOthersNeed(s, c)
+}
+
+// breaksWhatOthersNeed checks that a channel cannot offer what makes another module's version there impossible to install.
+func breaksWhatOthersNeed(s *shell, c client.Client) {
+	for _, version := range []string{"1.4.0", "1.5.0", "2.2.0"} {
+		template := &v1beta2.ModuleTemplate{
+			ObjectMeta: metav1.ObjectMeta{Name: "base-" + version, Namespace: "default"},
+			Spec:       v1beta2.ModuleTemplateSpec{ModuleName: "base", Version: version},
+		}
+		if err := c.Create(s.Context(), template); err != nil {
+			s.Fatal(err)
+		}
+	}
+	set := []string{"release", "set", "base", "--namespace", "default", "--allow-downgrade"}
+	s.ok(append(set, "fast=2.2.0")...)
+	s.refused(1, "with base 1.5.0 no Kyma of channel fast could install wants 0.2.0, which needs module base (>=2)", append(set, "fast=1.5.0")...)
+	if _, said := s.ok(append(set, "fast=1.5.0", "--force")...); !strings.Contains(said, "Warning: with base 1.5.0 no Kyma of channel fast") {
+		s.Errorf("--force said %q", said)
+	}
+	s.ok(append(set, "fast=1.4.0")...) // nothing breaks that worked before
 }
 
 func TestValidate_SeveralModules(t *testing.T) {

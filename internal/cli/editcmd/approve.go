@@ -205,7 +205,7 @@ func (c *change) completePending(command *cobra.Command, _ []string, _ string) (
 	}
 	var found []string
 	for i := range s.Kyma.Status.Modules {
-		if entry := &s.Kyma.Status.Modules[i]; entry.Pending != nil {
+		if entry := &s.Kyma.Status.Modules[i]; modulestatus.Awaits(entry.Pending) {
 			found = append(found, strings.TrimRight(entry.Name+"\t"+entry.Pending.Version, "\t"))
 		}
 	}

@@ -250,8 +250,12 @@ func (d *deleting) next(name string, users []userObject, unread []modulestatus.U
 // step returns the error of a deletion that is blocked.
 func (d *deleting) step(leaving modulestatus.DeleteInput) error {
 	if step, why := modulestatus.NextToDelete(leaving); step == modulestatus.Blocked {
+		hint := "--cascade=preview shows what would be deleted"
+		if len(leaving.Dependents) == 0 { // what needs the module would not be asked about
+			hint += "; --keep-resources removes the module and keeps what runs"
+		}
 		return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("module %s cannot be deleted: %s", leaving.Module, why)}).
-			With("--cascade=preview shows what would be deleted; --keep-resources removes the module and keeps what runs")
+			With("%s", hint)
 	}
 	return nil
 }

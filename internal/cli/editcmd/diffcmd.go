@@ -111,10 +111,15 @@ func (d *differing) compare(ctx context.Context, s *session, wish kymaedit.Modul
 	}
 	spec := modulestatus.Effective(after)
 	target := s.Version(&spec, wish.Name)
-	if installed != target {
+	differs := installed != target || s.Republished(wish.Name)
+	if differs {
 		from, to := s.Template(wish.Name, installed), s.Template(wish.Name, target)
 		text += unified(templateName(wish.Name, installed), templateName(wish.Name, target), shownTemplate(from), shownTemplate(to))
-		d.console.Sayf("%s: %s is installed, %s would be.", wish.Name, cmp.Or(installed, "nothing"), cmp.Or(target, "an unknown version"))
+		would := cmp.Or(target, "an unknown version")
+		if installed == target {
+			would += " with other content"
+		}
+		d.console.Sayf("%s: %s is installed, %s would be.", wish.Name, cmp.Or(installed, "nothing"), would)
 		if moduleversion.IsDowngrade(installed, target) {
 			d.console.Sayf("The lifecycle manager would refuse that: it installs no lower version over a higher one.")
 		}
@@ -127,7 +132,7 @@ func (d *differing) compare(ctx context.Context, s *session, wish kymaedit.Modul
 	if _, err := fmt.Fprint(d.console.Out, text); err != nil {
 		return false, err
 	}
-	return text != "" || installed != target, nil
+	return text != "" || differs, nil
 }
 
 func templateName(module, version string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/changetext"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/contentflags"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releaseoutlook"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
@@ -85,6 +86,8 @@ func (c *contentDiff) installed(ctx context.Context, version string) (*releasepr
 	switch {
 	case c.manifest != nil && c.manifest.Spec.Version == version:
 		return releaseoutlook.SideOfManifest(ctx, c.loader, c.release, template, c.manifest)
+	case c.session.Republished(c.release.Name):
+		return nil, fmt.Errorf("%s was published again, and only its Manifest, which cannot be read here, says what is installed", version)
 	case template == nil:
 		return nil, fmt.Errorf("there is no ModuleTemplate of version %s", version)
 	}
@@ -98,7 +101,7 @@ func (c *contentDiff) installed(ctx context.Context, version string) (*releasepr
 // checkPending tells where the registry has other content by now than the version that waits for consent.
 func (c *contentDiff) checkPending(after *versioncontent.Version) {
 	known := c.session.StatusOf(c.release.Name)
-	if known == nil || known.Pending == nil || known.Pending.Version != after.Version || known.Pending.Digest == "" {
+	if known == nil || !modulestatus.Awaits(known.Pending) || known.Pending.Version != after.Version || known.Pending.Digest == "" {
 		return
 	}
 	if waits := revision.Reference(known.Pending.Version, known.Pending.Digest); waits != after.Reference() {

@@ -94,12 +94,16 @@ func TestDiff_SaysWhereOtherContentWaitsForConsent(t *testing.T) {
 	b := newBench(t)
 	registry := b.notesInstalled("1.0.0", "1.1.0")
 	digest := "sha256:" + strings.Repeat("a", 64)
-	patch := `{"status":{"modules":[{"name":"notes","state":"Ready","version":"1.0.0","pending":{"version":"1.1.0","digest":"` + digest + `"}}]}}`
-	if err := b.Status().Patch(t.Context(), b.read("demo"), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
-		t.Fatal(err)
-	}
+	b.waits("demo", pendingOf(digest, v1beta2.ConsentHub))
 	_, _, said := b.run("diff", "notes@1.1.0", "--registry=http://"+registry.Host)
 	if !strings.Contains(said, "Warning: 1.1.0@"+digest+" waits for consent, and the registry holds 1.1.0@sha256:") {
 		t.Errorf("said %q", said)
+	}
+	again := pendingOf(digest, v1beta2.ConsentHub)
+	again.Version = "1.0.0"
+	b.waits("demo", again)
+	code, _, said := b.run("diff", "notes@1.0.0", "--registry=http://"+registry.Host)
+	if code != 1 || !strings.Contains(said, "1.0.0 with other content would be") || !strings.Contains(said, "only its Manifest") {
+		t.Errorf("the installed version, published again: exit code %d, said %q", code, said)
 	}
 }

@@ -53,7 +53,7 @@ func TestAddAndDelete_WithRequirements(t *testing.T) {
 		"a strategy that there is not":             {both, "upgrade notes --upgrade-strategy Never", "", 64, "notes beacon:fast", "use Automatic or Manual"},
 
 		"a module that others need stays": {both, "delete beacon --yes --wait=false", "", 1, "notes beacon:fast",
-			"module beacon cannot be deleted: module notes needs it: delete that first, or use --cascade"},
+			"module beacon cannot be deleted: module notes needs it: delete that first, or use --cascade\nHint: --cascade=preview shows what would be deleted\n"},
 		"both can go":                        {both, "delete beacon notes --yes --wait=false", "", 0, "", ""},
 		"a cascade shows and takes the rest": {both, "delete beacon --cascade --yes --wait=false", "", 0, "", "  module notes (needs beacon)"},
 		"and asks about all of it":           {both, "delete beacon --cascade --wait=false", "n", 1, "notes beacon:fast", "Delete notes, beacon from Kyma"},

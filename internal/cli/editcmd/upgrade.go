@@ -9,6 +9,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
@@ -98,7 +99,7 @@ func upgradeState(s *session, spec *v1beta2.KymaSpec, module string) string {
 		return current
 	}
 	status, goal := s.StatusOf(module), s.Version(spec, module)
-	if status != nil && status.Pending != nil {
+	if status != nil && modulestatus.Awaits(status.Pending) {
 		return "waits for consent"
 	}
 	settled := []v1beta2.State{v1beta2.StateReady, v1beta2.StateWarning, v1beta2.StateUnmanaged}

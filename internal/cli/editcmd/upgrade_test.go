@@ -16,8 +16,9 @@ func TestUpgrade_HowAnUpgradeStands(t *testing.T) {
 		"the channel's version runs": {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Ready"}, "up to date"},
 		"it runs with a warning":     {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Warning"}, "up to date"},
 		"another version runs":       {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready"}, "upgrading"},
-		"it waits for a person": {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready", Pending: &v1beta2.PendingVersion{Version: "1.1.0"}},
-			"waits for consent"},
+		"it waits for a person":      {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready", Pending: pendingOf(digestA, v1beta2.ConsentHub)}, "waits for consent"},
+		"a person has agreed, and it waits for a window": {&v1beta2.ModuleStatus{Version: "1.0.0", State: "Ready", Pending: pendingOf(digestA)},
+			"upgrading"},
 		"the channel's version is coming up": {&v1beta2.ModuleStatus{Version: "1.1.0", State: "Processing"}, "upgrading"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package rolloutcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -82,9 +83,9 @@ func previewArgs(command *cobra.Command, args []string) error {
 }
 
 func (p *previewing) run(ctx context.Context, name, change string) error {
-	document, err := p.look(ctx, name, change)
+	document, unanswered, err := p.look(ctx, name, change)
 	if err == nil {
-		err = p.print(&document)
+		err = cmp.Or(p.print(&document), unanswered)
 	}
 	if err == nil && p.exitCode && document.Differs() {
 		return console.Quiet(console.CodeError)
@@ -95,44 +96,52 @@ func (p *previewing) run(ctx context.Context, name, change string) error {
 	return err
 }
 
-func (p *previewing) look(ctx context.Context, name, change string) (previewDocument, error) {
-	document := previewDocument{Versioned: console.Kind("ReleasePreview")}
+// look looks at everything. What is known is shown where the runtime that is asked does not answer; unanswered says why.
+func (p *previewing) look(ctx context.Context, name, change string) (document previewDocument, unanswered, err error) {
+	document = previewDocument{Versioned: console.Kind("ReleasePreview")}
 	channel, version, _ := strings.Cut(change, "=")
 	if channel == "" || version == "" {
-		return document, console.Usage("%s is not CHANNEL=VERSION", change).With("for example: regular=1.3.0")
+		return document, nil, console.Usage("%s is not CHANNEL=VERSION", change).With("for example: regular=1.3.0")
 	}
 	cluster, err := p.target.Client()
 	if err != nil {
-		return document, err
+		return document, nil, err
 	}
 	in, release, err := p.release(ctx, cluster, name)
 	if err != nil {
-		return document, err
+		return document, nil, err
+	}
+	var asked *v1beta2.Kyma
+	if p.in != "" {
+		if asked, err = p.target.Kyma(ctx, cluster, p.in); err != nil {
+			return document, nil, err
+		}
 	}
 	question := releaseoutlook.Question{
-		Hub: cluster, Release: release, Rollout: rolloutOf(&in, release), Channel: channel, Version: version, Now: p.now(), Names: shownNames,
+		Hub: cluster, Release: release, Rollout: in.RolloutOf(release.Namespace, release.Name), Channel: channel, Version: version,
+		Now: p.now(), Names: shownNames,
 	}
 	if p.all {
 		question.Names = 0
 	}
 	if question.Settings, err = hubsettings.Read(ctx, cluster, p.files); err != nil {
-		return document, err
+		return document, nil, err
 	}
 	question.Loader, err = p.content.LoaderFor(p.console, question.Settings.FindPlace(ctx, cluster, release.Namespace, release.Name))
 	if err != nil {
-		return document, err
+		return document, nil, err
 	}
 	defer func() { _ = question.Loader.Close() }() // a folder in the temporary folder is all that could be left
 	if document.Outlook, err = releaseoutlook.Look(ctx, question); err != nil {
-		return document, p.failed(err)
+		return document, nil, p.failed(err)
 	}
 	for _, failure := range document.Failures {
 		p.explain(failure)
 	}
-	if p.in != "" {
-		document.DryRun, err = p.ask(ctx, cluster, &question)
+	if asked != nil {
+		document.DryRun, unanswered = p.ask(ctx, cluster, asked, &question)
 	}
-	return document, err
+	return document, unanswered, ctx.Err()
 }
 
 // failed gives an error of package releaseoutlook an exit code and a hint.
@@ -159,11 +168,9 @@ func (p *previewing) explain(err error) {
 }
 
 // ask asks the runtime of --dry-run-in.
-func (p *previewing) ask(ctx context.Context, cluster client.Client, q *releaseoutlook.Question) (*releaseoutlook.Answer, error) {
-	kyma, err := p.target.Kyma(ctx, cluster, p.in)
-	if err != nil {
-		return nil, err
-	}
+func (p *previewing) ask(
+	ctx context.Context, cluster client.Client, kyma *v1beta2.Kyma, q *releaseoutlook.Question,
+) (*releaseoutlook.Answer, error) {
 	config, err := p.target.Config()
 	if err != nil {
 		return nil, err
@@ -174,10 +181,13 @@ func (p *previewing) ask(ctx context.Context, cluster client.Client, q *releaseo
 		return nil, err
 	}
 	answer, err := releaseoutlook.Ask(ctx, releaseoutlook.Runtime{Hub: cluster, HubConfig: config, Kyma: kyma}, q.Loader, q.Release, template)
-	if versioncontent.ReasonOf(err) != "" {
+	switch {
+	case versioncontent.ReasonOf(err) != "":
 		return nil, p.content.Explain(err)
+	case err != nil:
+		return nil, err
 	}
-	return &answer, err
+	return &answer, nil
 }
 
 // complete completes a module, and then CHANNEL=VERSION.

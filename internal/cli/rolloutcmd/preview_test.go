@@ -160,9 +160,9 @@ func (b *bench) showsNoSecret(out string) {
 func TestReleasePreview(t *testing.T) {
 	b := newBench(t)
 	registry := b.published()
-	b.kyma(registry, "alice", "1.0.0")
+	b.kyma(registry, "alice", "1.0.0", func(k *v1beta2.Kyma) { k.Labels = map[string]string{"stage": "production"} })
 	b.kyma(registry, "bob", "1.0.0", func(k *v1beta2.Kyma) { k.Labels = map[string]string{v1beta2.LabelSkipReconciliation: "true"} })
-	b.kyma(registry, "carol", "")
+	b.kyma(registry, "carol", "", func(k *v1beta2.Kyma) { k.Labels = map[string]string{"ring": "canary"} })
 	b.kyma(registry, "dave", "1.1.0", func(k *v1beta2.Kyma) { k.Spec.Modules[0].Channel = "fast" })
 	plain := "--registry=http://" + registry.Host
 	for name, test := range map[string]struct {
@@ -203,6 +203,20 @@ func TestReleasePreview(t *testing.T) {
 			t.Errorf("exit code %d, said %q, wrote\n%s", code, said, out)
 		}
 	})
+	t.Run("nor does it in a later wave, where the version has nothing of the kind", func(t *testing.T) {
+		b := &bench{T: t, WithWatch: b.WithWatch, config: b.config, namespace: b.namespace}
+		rollout := b.rollout("beacon")
+		defer func() { _ = b.Delete(t.Context(), rollout) }()
+		file := filepath.Join(t.TempDir(), "approvals.yaml")
+		text := "rules: [{modules: [beacon], kymaSelector: {matchLabels: {stage: production}}, when: [NewWebhook], by: [Hub]}]"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, said := b.run("release", "preview", "beacon", "regular=1.1.0", plain, "--approval-file", file)
+		if code != 0 || said != "" || !strings.Contains(out, "waits for the rollout") || strings.Contains(out, "needs consent") {
+			t.Errorf("exit code %d, said %q, wrote\n%s", code, said, out)
+		}
+	})
 	t.Run("without a registry, who gets it is told all the same", func(t *testing.T) {
 		registry.Inject(localcluster.Down())
 		defer registry.Inject(nil)
@@ -229,6 +243,12 @@ func TestReleasePreview_AsksARuntime(t *testing.T) {
 		t.Errorf("the dry run wrote the namespace: %v", err)
 	}
 	b.expect(4, "there is no Kyma", "release", "preview", "beacon", "regular=1.1.0", plain, "--dry-run-in", "nowhere")
+
+	b.kyma(registry, "lost", "1.0.0", func(k *v1beta2.Kyma) { k.Spec.Remote = nil })
+	code, out, said = b.run("release", "preview", "beacon", "regular=1.1.0", plain, "--dry-run-in", "lost", "--exit-code")
+	if code <= 1 || said == "" || !strings.Contains(out, "WHO GETS IT") || strings.Contains(out, "DRY RUN") {
+		t.Errorf("of a runtime that does not answer: exit code %d, said %q, wrote\n%s", code, said, out)
+	}
 }
 
 func TestReleasePreview_Mistakes(t *testing.T) {

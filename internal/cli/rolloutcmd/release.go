@@ -61,7 +61,7 @@ func (c *call) runReleaseStatus(ctx context.Context, name string) error {
 	for _, unread := range members.Unread {
 		return unreadable(unread)
 	}
-	return c.printRelease(rollouts.OfRelease(&members, release, rolloutOf(&in, release)))
+	return c.printRelease(rollouts.OfRelease(&members, release, in.RolloutOf(release.Namespace, release.Name)))
 }
 
 // release returns the release with a name.
@@ -96,15 +96,6 @@ func (c *call) release(ctx context.Context, from client.Reader, name string) (mo
 		return in, nil, failure.With("kyma release set NAME CHANNEL=VERSION --component COMPONENT begins one")
 	}
 	return in, nil, failure.Known("releases", kymaedit.Similar(bare, all), all)
-}
-
-func rolloutOf(in *modulestatus.Inputs, release *v1beta2.ModuleReleaseMeta) *v1beta2.ModuleRollout {
-	for i := range in.Rollouts {
-		if in.Rollouts[i].Name == release.Name && in.Rollouts[i].Namespace == release.Namespace {
-			return &in.Rollouts[i]
-		}
-	}
-	return nil
 }
 
 func (c *call) printRelease(r rollouts.Release) error {

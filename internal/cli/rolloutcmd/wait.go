@@ -31,8 +31,8 @@ func (c *call) waitCompleted(ctx context.Context, name string) error {
 	})
 	progress.End()
 	if errors.Is(err, errTimeout) {
-		err = console.TimedOut("rollout %s has not completed after %s: %s", last.Name, c.timeout, firstOpen(&last)).
-			With("it goes on: kyma rollout status %s shows how far it is", last.Name)
+		err = console.TimedOut("rollout %s has not completed after %s: %s", name, c.timeout, firstOpen(&last)).
+			With("it goes on: kyma rollout status %s shows how far it is", name)
 	}
 	if last.Name == "" || c.isText() {
 		return err

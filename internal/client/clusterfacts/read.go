@@ -63,7 +63,7 @@ func readDefinition(ctx context.Context, client apiextensions.ApiextensionsV1Int
 	case err != nil:
 		return fmt.Errorf("definition %s cannot be read: %w", name, err)
 	default:
-		seen.Present, seen.Served = true, served(found)
+		seen = Of(found)
 	}
 	if into.Definitions == nil {
 		into.Definitions = map[string]requirements.Definition{}
@@ -72,19 +72,19 @@ func readDefinition(ctx context.Context, client apiextensions.ApiextensionsV1Int
 	return nil
 }
 
-// served returns the versions that a definition serves: none before it is established.
-func served(definition *apiextensionsv1.CustomResourceDefinition) []string {
+// Of returns what a cluster has with a definition: the versions that it serves, none before it is established.
+func Of(definition *apiextensionsv1.CustomResourceDefinition) requirements.Definition {
 	established := false
 	for _, condition := range definition.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {
 			established = condition.Status == apiextensionsv1.ConditionTrue
 		}
 	}
-	var versions []string
-	for _, one := range definition.Spec.Versions {
-		if established && one.Served {
-			versions = append(versions, one.Name)
+	found := requirements.Definition{Present: true}
+	for i := range definition.Spec.Versions {
+		if one := &definition.Spec.Versions[i]; established && one.Served {
+			found.Served = append(found.Served, one.Name)
 		}
 	}
-	return versions
+	return found
 }

@@ -95,7 +95,7 @@ func (s Source) Complete() (Source, error) {
 		s.Digest = "sha256:" + strings.ToLower(s.Digest) // as sha256sum prints it
 	}
 	if s.Digest != "" && !digestPattern.MatchString(s.Digest) {
-		return s, invalid("the digest is none: write sha256: and the 64 hex digits that sha256sum prints")
+		return s, invalid("it is not a digest: write sha256: and the 64 hex digits that sha256sum prints")
 	}
 	if s.Key != "" {
 		if _, err := publicKey(s.Key); err != nil {

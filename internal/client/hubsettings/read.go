@@ -35,14 +35,11 @@ type Settings struct {
 	Known bool
 	// Restricted are the modules of flag --restricted-default-modules.
 	Restricted []string
-	// RuntimeVersions reports whether users of a runtime may pin versions.
-	RuntimeVersions bool
 	// Windows is the maintenance policy, nil for none; WindowsKnown is false where it may exist and could not be read.
 	Windows      *module.WindowPolicy
 	WindowsKnown bool
-	// Approvals says which versions need consent, nil for none; ApprovalsKnown is false where a policy may exist and could not be read.
-	Approvals      *module.ApprovalPolicy
-	ApprovalsKnown bool
+	// Approvals says which versions need consent, nil for none that could be read.
+	Approvals *module.ApprovalPolicy
 	// Unread says in sentences what could not be read, and why.
 	Unread []string
 }
@@ -103,7 +100,6 @@ func (r *reading) take() {
 			r.Restricted = append(r.Restricted, name)
 		}
 	}
-	r.RuntimeVersions = r.flags["allow-runtime-versions"] == "true"
 }
 
 // windows reads the maintenance policy: the user's, else the manager's.
@@ -123,7 +119,7 @@ func (r *reading) windows(ctx context.Context, deployment *appsv1.Deployment, fi
 		}
 		return nil
 	}
-	text, known := r.file(ctx, deployment, "maintenance policy", cmp.Or(r.flags["maintenance-policy-file"], windowsFile))
+	text, known := r.file(ctx, deployment, "maintenance policy", "maintenance-policy-file", windowsFile)
 	if r.WindowsKnown = known; len(text) == 0 {
 		return ctx.Err()
 	}
@@ -143,43 +139,44 @@ func (r *reading) approvals(ctx context.Context, deployment *appsv1.Deployment, 
 		if err == nil {
 			r.Approvals, err = policy.ParseApprovals(text)
 		}
-		r.ApprovalsKnown = err == nil
 		if err != nil {
 			return fmt.Errorf("approval policy %s: %w", files.Approvals, err)
 		}
 		return nil
 	}
-	path := r.flags["approval-file"]
-	if path == "" {
-		r.ApprovalsKnown = r.Known
+	if r.flags["approval-file"] == "" {
 		return nil
 	}
-	text, known := r.file(ctx, deployment, "approval policy", path)
-	if !known || len(text) == 0 { // a manager with the flag does not start without the file
+	text, known := r.file(ctx, deployment, "approval policy", "approval-file", "")
+	if !known {
 		return ctx.Err()
 	}
 	var err error
 	if r.Approvals, err = policy.ParseApprovals(text); err != nil {
 		r.missf("the approval policy of the lifecycle manager is not understood: %s", reason(err))
 	}
-	r.ApprovalsKnown = err == nil
 	return ctx.Err()
 }
 
-// file returns the text of a file of the manager, and whether that is known: a manager that mounts nothing there has no such file.
-func (r *reading) file(ctx context.Context, deployment *appsv1.Deployment, what, path string) (text []byte, known bool) {
+// file returns the text of a file of the manager, and whether that is known. A manager that mounts nothing at the usual place has no such
+// file; one whose flag names another has it, from wherever.
+func (r *reading) file(ctx context.Context, deployment *appsv1.Deployment, what, flag, usual string) (text []byte, known bool) {
 	if !r.Known {
 		return nil, false
 	}
+	path := cmp.Or(r.flags[flag], usual)
 	at, mounted := takeover.FileIn(deployment, path)
-	if !mounted {
-		return nil, true
-	}
 	found := &corev1.ConfigMap{}
-	err := r.from.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: at.ConfigMap}, found)
-	switch {
-	case apierrors.IsNotFound(err):
+	var err error
+	if mounted {
+		err = r.from.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: at.ConfigMap}, found)
+	}
+	switch absent := !mounted || apierrors.IsNotFound(err); {
+	case absent && r.flags[flag] == "":
 		return nil, true
+	case absent:
+		r.missf("the %s at %s of the lifecycle manager is in no ConfigMap that can be read here", what, path)
+		return nil, false
 	case err != nil:
 		r.missf("the %s in ConfigMap %s/%s cannot be read: %s", what, deployment.Namespace, at.ConfigMap, reason(err))
 		return nil, false

@@ -1,6 +1,7 @@
 package hubsettings
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -92,12 +93,12 @@ func readFile(_ context.Context, name string) ([]byte, error) { return os.ReadFi
 func TestRead_TakesTheFlagsOfTheManager(t *testing.T) {
 	b := newBench(t)
 	b.deploy("", "--oci-registry-host=http://registry.example.com", "--modules-repository-subpath", "kyma/modules",
-		"--component-name-mapping=sha256-digest", "--restricted-default-modules=one, two", "--allow-runtime-versions")
+		"--component-name-mapping=sha256-digest", "--restricted-default-modules=one, two")
 	got := b.read(Files{})
 	if got.Place.Registry != "http://registry.example.com/kyma/modules" || got.Place.Mapping != "sha256-digest" || got.Place.From == "" {
 		t.Errorf("%+v", got.Place)
 	}
-	if !got.Known || !slices.Equal(got.Restricted, []string{"one", "two"}) || !got.RuntimeVersions || len(got.Unread) > 0 {
+	if !got.Known || !slices.Equal(got.Restricted, []string{"one", "two"}) || len(got.Unread) > 0 {
 		t.Errorf("%+v", got)
 	}
 	if !got.WindowsKnown || got.Windows != nil {
@@ -145,20 +146,27 @@ func TestRead_TakesTheApprovalPolicyOfTheManager(t *testing.T) {
 	t.Run("without the flag there is none", func(t *testing.T) {
 		b := newBench(t)
 		b.deploy("")
-		if got := b.read(Files{}); !got.ApprovalsKnown || got.Approvals != nil {
+		if got := b.read(Files{}); got.Approvals != nil || len(got.Unread) > 0 {
 			t.Errorf("%+v", got)
 		}
 	})
-	for name, test := range map[string]struct {
-		text  string
-		known bool
-	}{"a policy": {rules, true}, "one that is not understood": {"{", false}} {
+	for name, test := range map[string]struct{ file, text, says string }{
+		"a policy":                   {"/etc/maintenance-policy/policy.json", rules, ""},
+		"one that is not understood": {"/etc/maintenance-policy/policy.json", "{", "the approval policy of the lifecycle manager is not understood"},
+		"one that is in no ConfigMap": {"/etc/approvals/approvals.yaml", "",
+			"the approval policy at /etc/approvals/approvals.yaml of the lifecycle manager is in no ConfigMap"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.configMap("approvals", test.text)
-			b.deploy("approvals", "--approval-file=/etc/maintenance-policy/policy.json", "--maintenance-policy-file=/nowhere")
+			b.deploy("approvals", "--approval-file="+test.file, "--maintenance-policy-file=/nowhere/policy.json")
 			got := b.read(Files{})
-			if got.ApprovalsKnown != test.known || (got.Approvals != nil) != test.known || len(got.Unread) > 0 == test.known {
+			says := "the maintenance policy at /nowhere/policy.json of the lifecycle manager is in no ConfigMap"
+			if got.WindowsKnown || !strings.HasPrefix(strings.Join(got.Unread, " "), says) {
+				t.Errorf("of the maintenance policy: %+v", got)
+			}
+			if (got.Approvals != nil) != (test.says == "") || len(got.Unread) > 1 != (test.says != "") ||
+				!strings.HasPrefix(got.Unread[len(got.Unread)-1], cmp.Or(test.says, says)) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -170,7 +178,7 @@ func TestRead_TakesTheApprovalPolicyOfTheManager(t *testing.T) {
 		if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.read(Files{Approvals: file, ReadFile: readFile}); !got.ApprovalsKnown || got.Approvals == nil {
+		if got := b.read(Files{Approvals: file, ReadFile: readFile}); got.Approvals == nil {
 			t.Errorf("%+v", got)
 		}
 		if _, err := Read(t.Context(), b, Files{Approvals: file + ".missing", ReadFile: readFile}); err == nil {

@@ -76,6 +76,9 @@ func (s *KymaContext) FindConsent(name, version string) (Consent, error) {
 	consent := Consent{Module: name, Pending: *pending, Reference: reference}
 	entry := Entry(&s.Kyma.Spec, name)
 	consent.Already = entry != nil && entry.Approved == reference
+	if !consent.Already && !modulestatus.Awaits(pending) {
+		return none("version %s has the consent that it needs, and waits for something else", pending.Version)
+	}
 	own := modulestatus.ConsentSides(s.Kyma)
 	for _, side := range pending.From {
 		if !slices.Contains(own, side) {

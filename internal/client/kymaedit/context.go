@@ -64,12 +64,7 @@ func (s *KymaContext) Theirs(name string) bool {
 
 // StatusOf returns the Kyma's status of a module, nil when there is none.
 func (s *KymaContext) StatusOf(name string) *v1beta2.ModuleStatus {
-	for i := range s.Kyma.Status.Modules {
-		if s.Kyma.Status.Modules[i].Name == name {
-			return &s.Kyma.Status.Modules[i]
-		}
-	}
-	return nil
+	return modulestatus.StatusOf(s.Kyma, name)
 }
 
 // Version returns the version that a module's entry in a spec leads to, empty when it is not known here.
@@ -106,6 +101,13 @@ func (s *KymaContext) InstalledVersion(name string) string {
 		return status.Version
 	}
 	return status.InstalledVersion
+}
+
+// Republished reports whether what waits is the installed version, published again with other content. The registry no longer has what is
+// installed then.
+func (s *KymaContext) Republished(name string) bool {
+	pending := modulestatus.PendingOf(s.Kyma, name)
+	return pending != nil && pending.Version != "" && pending.Version == s.InstalledVersion(name)
 }
 
 // Installed returns the template of the installed version, or else of the requested one.

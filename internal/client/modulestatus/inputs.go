@@ -110,3 +110,13 @@ func (in *Inputs) objectsOf(kind schema.GroupKind) []*unstructured.Unstructured 
 	}
 	return found
 }
+
+// RolloutOf returns the rollout of a module, nil if there is none.
+func (in *Inputs) RolloutOf(namespace, module string) *v1beta2.ModuleRollout {
+	for i := range in.Rollouts {
+		if in.Rollouts[i].Name == module && in.Rollouts[i].Namespace == namespace {
+			return &in.Rollouts[i]
+		}
+	}
+	return nil
+}

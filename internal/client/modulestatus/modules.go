@@ -218,7 +218,9 @@ func (r *reader) choose(m *Module, e *entry) {
 	}
 	if e.status != nil {
 		m.Maintenance, m.Offered = e.status.Maintenance, e.status.Offered
-		m.Pending, m.ConsentHere = e.status.Pending, ConsentHere(e.kyma, e.status.Pending)
+		if Awaits(e.status.Pending) {
+			m.Pending, m.ConsentHere = e.status.Pending, ConsentHere(e.kyma, e.status.Pending)
+		}
 	}
 	r.chooseTemplate(m, e)
 	m.Beta = e.template != nil && e.template.Labels[v1beta2.LabelBeta] == v1beta2.EnabledValue

@@ -201,7 +201,7 @@ func TestManagedModules(t *testing.T) {
 		},
 		"an upgrade that waits for consent is no problem": {
 			remoteKyma(func(k *v1beta2.Kyma) {
-				k.Spec.Channel, k.Status.Modules[0].Pending = "fast", &v1beta2.PendingVersion{Version: "1.1.0"}
+				k.Spec.Channel, k.Status.Modules[0].Pending = "fast", &v1beta2.PendingVersion{Version: "1.1.0", From: []v1beta2.ConsentSide{v1beta2.ConsentHub}}
 			}),
 			[]v1beta2.Manifest{manifest()}, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"},
 		},

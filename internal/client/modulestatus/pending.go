@@ -9,14 +9,28 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// PendingOf returns the version of a module that waits for consent, nil when none does.
-func PendingOf(kyma *v1beta2.Kyma, name string) *v1beta2.PendingVersion {
+// StatusOf returns the entry of a module in the status of a Kyma, nil when there is none.
+func StatusOf(kyma *v1beta2.Kyma, name string) *v1beta2.ModuleStatus {
 	for i := range kyma.Status.Modules {
 		if kyma.Status.Modules[i].Name == name {
-			return kyma.Status.Modules[i].Pending
+			return &kyma.Status.Modules[i]
 		}
 	}
 	return nil
+}
+
+// PendingOf returns what the status tells of a version of a module that waits, nil when none does. Awaits says whether it is for consent.
+func PendingOf(kyma *v1beta2.Kyma, name string) *v1beta2.PendingVersion {
+	if entry := StatusOf(kyma, name); entry != nil {
+		return entry.Pending
+	}
+	return nil
+}
+
+// Awaits reports whether a version waits for consent. One that has it, or needs none any more, is told without a side while it waits for
+// something else.
+func Awaits(pending *v1beta2.PendingVersion) bool {
+	return pending != nil && len(pending.From) > 0
 }
 
 // ConsentSides returns the sides that a Kyma's user speaks for: the runtime with its copy there, the hub with a Kyma there, and both with
@@ -31,13 +45,9 @@ func ConsentSides(kyma *v1beta2.Kyma) []v1beta2.ConsentSide {
 	return []v1beta2.ConsentSide{v1beta2.ConsentHub}
 }
 
-// ConsentHere reports whether the consent of a Kyma's own user is missing. A version that does not say whose consent is missing waits for
-// every side.
+// ConsentHere reports whether the consent of a Kyma's own user is missing.
 func ConsentHere(kyma *v1beta2.Kyma, pending *v1beta2.PendingVersion) bool {
-	if pending == nil {
-		return false
-	}
-	return len(pending.From) == 0 || slices.ContainsFunc(ConsentSides(kyma), func(side v1beta2.ConsentSide) bool {
+	return Awaits(pending) && slices.ContainsFunc(ConsentSides(kyma), func(side v1beta2.ConsentSide) bool {
 		return slices.Contains(pending.From, side)
 	})
 }

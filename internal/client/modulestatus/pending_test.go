@@ -30,6 +30,10 @@ func TestModules_WhatWaitsIsNotUnderWay(t *testing.T) {
 	if m.Pending == nil || m.Pending.Version != "1.1.0" || !m.ConsentHere {
 		t.Errorf("what waits for consent is told as %+v, here: %v", m.Pending, m.ConsentHere)
 	}
+	in.Kymas[0].Status.Modules[0].Pending.From = nil // it waits for a window or a wave now
+	if m = check(t, in, want{state: Ready, phase: Installed, version: "1.0.0/1.1.0/1.1.0"}); m.Pending != nil || m.ConsentHere {
+		t.Errorf("what has its consent is told as %+v, here: %v", m.Pending, m.ConsentHere)
+	}
 	in = seen([]v1beta2.Kyma{remoteKyma(func(k *v1beta2.Kyma) {
 		k.Spec.Channel, k.Status.Modules[0].Message = "fast", "version 1.1.0 needs module istio, which the Kyma does not have"
 	})})

@@ -23,15 +23,24 @@ func Unsatisfiable(
 			why = append(why, fmt.Sprintf("it needs %s, of which there is no ModuleReleaseMeta", one))
 			continue
 		}
-		version, where := "", "channel "+channel+" of "+one.Module+" offers"
+		version, where := OfferedIn(release, channel), "channel "+channel+" of "+one.Module+" offers"
 		if release.Spec.Mandatory != nil {
-			version, where = release.Spec.Mandatory.Version, one.Module+" is mandatory in version"
-		} else if at := indexOf(release.Spec.Channels, channel); at >= 0 {
-			version = release.Spec.Channels[at].Version
+			where = one.Module + " is mandatory in version"
 		}
 		if version != "" && !requirements.Accepts([]requirements.Requirement{one}, one.Module, version) {
 			why = append(why, fmt.Sprintf("it needs %s, and %s %s", one, where, version))
 		}
 	}
 	return why
+}
+
+// OfferedIn returns the version of a module that the Kymas of a channel get, empty where the release does not have the channel.
+func OfferedIn(release *v1beta2.ModuleReleaseMeta, channel string) string {
+	if release.Spec.Mandatory != nil {
+		return release.Spec.Mandatory.Version
+	}
+	if at := indexOf(release.Spec.Channels, channel); at >= 0 {
+		return release.Spec.Channels[at].Version
+	}
+	return ""
 }

@@ -19,7 +19,7 @@ const resourceConfig = descriptor.ResourceConfig
 // values reads the file of values that the configuration names.
 func (r *reader) values(ctx context.Context, into *Source) error {
 	if into.Format != formatChart {
-		return fmt.Errorf("values are for charts, and %s is none", into.ManifestFile)
+		return fmt.Errorf("values apply to charts only, and %s is not a chart", into.ManifestFile)
 	}
 	text, err := r.file(ctx, r.config.Values)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Source) Configure(text []byte) error {
 	s.layer = &layer
 	how, err := s.installation()
 	if err == nil && s.Format != formatChart && (len(how.Values) > 0 || how.ReleaseName != "") {
-		err = fmt.Errorf("values and release names are for charts, and %s is none", s.ManifestFile)
+		err = fmt.Errorf("values and release names apply to charts only, and %s is not a chart", s.ManifestFile)
 	}
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", resourceConfig, err)

@@ -122,7 +122,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 	}{
 		"a file that is not there": {more: "values: nowhere.yaml\n", want: "there is no file"},
 		"a file that is a list":    {more: "values: values.yaml\n", values: "- a\n", want: "values.yaml: the values cannot be read: document 1 (line 1): is a list"},
-		"a manifest that is plain": {more: "renderer: bundle\nvalues: values.yaml\n", values: "a: b\n", want: "values are for charts"},
+		"a manifest that is plain": {more: "renderer: bundle\nvalues: values.yaml\n", values: "a: b\n", want: "values apply to charts only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"chart/manifests/a.yaml": configMap}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimedryrun"
@@ -101,8 +102,18 @@ func (a *Answer) add(found []apply.Difference) {
 	}
 }
 
-// ManifestOf returns the Manifest of a module of a Kyma; nil when there is none.
+// ManifestOf returns the Manifest of a module of a Kyma; nil when there is none. Who may only get what the status names can, too.
 func ManifestOf(ctx context.Context, hub client.Reader, kyma *v1beta2.Kyma, name string) (*v1beta2.Manifest, error) {
+	if status := modulestatus.StatusOf(kyma, name); status != nil && status.Manifest != nil && status.Manifest.Name != "" {
+		named := &v1beta2.Manifest{}
+		err := hub.Get(ctx, client.ObjectKey{Namespace: kyma.Namespace, Name: status.Manifest.Name}, named)
+		if err == nil && named.DeletionTimestamp == nil {
+			return named, nil
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("the Manifest of module %s cannot be read: %w", name, err)
+		}
+	}
 	var found v1beta2.ManifestList
 	err := hub.List(ctx, &found, client.InNamespace(kyma.Namespace),
 		client.MatchingLabels{v1beta2.LabelKymaName: kyma.Name, v1beta2.LabelModuleName: name})

@@ -89,7 +89,7 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 	result := forecast.Foresee(l.members)
 	l.made.Namespace, l.made.Result = q.Release.Namespace, result
 	if target != nil {
-		if l.compare(ctx, target); result.Count(releasepreview.NeedsConsent) > 0 {
+		if l.compare(ctx, target); len(l.changes) > 0 {
 			// What the steps change is known now, and so whether consent to it is needed.
 			if forecast, err = l.forecast(target); err != nil {
 				return Outlook{}, err

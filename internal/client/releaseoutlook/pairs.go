@@ -140,5 +140,6 @@ func SideOfManifest(
 func SideOf(version *versioncontent.Version) *releasepreview.Side {
 	return &releasepreview.Side{
 		Version: version.Version, Digest: version.Digest, Template: version.Template, Objects: version.Objects, Requires: version.Requires,
+		Conditional: version.Conditional, Untried: version.Untried,
 	}
 }

@@ -19,8 +19,16 @@ type Side struct {
 	Template *v1beta2.ModuleTemplate
 	// Objects that it installs.
 	Objects []*unstructured.Unstructured
+	// Conditional objects, and Untried, are those of versioncontent.Version: what it may do includes them.
+	Conditional []*unstructured.Unstructured
+	Untried     bool
 	// Requires lists what it needs before it is installed.
 	Requires []v1beta2.Requirement
+}
+
+// Rights returns what the version may do.
+func (s *Side) Rights() permissions.Report {
+	return permissions.AnalyseContent(permissions.Content{Objects: s.Objects, Conditional: s.Conditional, Untried: s.Untried})
 }
 
 // Ref names a version and its content.
@@ -83,7 +91,7 @@ func Compare(before, after *Side) Changes {
 	} else {
 		made.From = &Ref{before.Version, before.Digest}
 	}
-	made.Rights = permissions.Compare(permissions.Analyse(old.Objects), permissions.Analyse(after.Objects))
+	made.Rights = permissions.Compare(old.Rights(), after.Rights())
 	made.Objects = DiffObjects(old.Objects, after.Objects)
 	made.Requirements = RequirementChanges{
 		Added: lacking(after.Requires, old.Requires), Removed: lacking(old.Requires, after.Requires),

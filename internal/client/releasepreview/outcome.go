@@ -84,7 +84,7 @@ type Result struct {
 	// Kymas that follow the channel. Others have the module from another channel, pinned or unmanaged, and are not affected.
 	Kymas  int `json:"kymas"`
 	Others int `json:"others"`
-	// Groups of Kymas by outcome and reason. MoreGroups counts what the reasons were merged from where there are too many.
+	// Groups of Kymas by outcome and reason. Too many reasons of one outcome are merged.
 	Groups []Group `json:"groups"`
 	// Then is what those meet that wait for the rollout, once they are admitted, where it is no upgrade.
 	Then []Group `json:"then,omitempty"`

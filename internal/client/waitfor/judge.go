@@ -64,7 +64,7 @@ func judgeModule(ask Options, want Expectation, s seen) verdict {
 	if stopped, over := judgeStopped(ask, want, s); over {
 		return stopped
 	}
-	entry := entryOf(s.kyma, want.Module)
+	entry := modulestatus.StatusOf(s.kyma, want.Module)
 	switch {
 	case s.kyma.Status.ObservedGeneration < ask.Generation:
 		return open(line, "the lifecycle manager has not seen the change yet")
@@ -114,7 +114,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 		switch {
 		case want.Unmanaged:
 			return open(line, "the lifecycle manager stops managing it")
-		case entry.Pending != nil && (want.Version == "" || !current):
+		case modulestatus.Awaits(entry.Pending) && (want.Version == "" || !current):
 			return end(line, v1beta2.StateWarning, text+remedy(s.kyma, entry))
 		case (entry.Maintenance || entry.Offered != "") && (want.Version == "" || !current):
 			return end(line, v1beta2.StateWarning, text)
@@ -130,7 +130,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 		return trouble(line, entry.State, reason, text)
 	default:
 		switch {
-		case entry.Pending != nil:
+		case modulestatus.Awaits(entry.Pending):
 			return end(line, v1beta2.StateWarning, text+remedy(s.kyma, entry))
 		case reason == v1beta2.ReasonRequirementMissing:
 			return judgeRequiring(line, s.kyma, entry, text)
@@ -143,7 +143,7 @@ func judgeEntry(line Progress, want Expectation, s seen, entry *v1beta2.ModuleSt
 // judgeRequiring judges a module that waits for something that it requires. Another module that is under way may bring it.
 func judgeRequiring(line Progress, kyma *v1beta2.Kyma, entry *v1beta2.ModuleStatus, text string) verdict {
 	if slices.ContainsFunc(kyma.Status.Modules, func(other v1beta2.ModuleStatus) bool {
-		return other.Name != entry.Name && other.State == v1beta2.StateProcessing && other.Pending == nil &&
+		return other.Name != entry.Name && other.State == v1beta2.StateProcessing && !modulestatus.Awaits(other.Pending) &&
 			cmp.Or(said(kyma, other.Name), recognised(other.Message)) != v1beta2.ReasonRequirementMissing
 	}) {
 		return open(line, text)
@@ -239,13 +239,4 @@ func trouble(line Progress, state v1beta2.State, reason, text string) verdict {
 // overruled reports whether the hub's entry differs from that of the runtime's user, which takes precedence.
 func overruled(kyma *v1beta2.Kyma, name string) bool {
 	return kyma.Status.LastSeen != nil && slices.Contains(kyma.Status.LastSeen.Overruled, "module "+name)
-}
-
-func entryOf(kyma *v1beta2.Kyma, name string) *v1beta2.ModuleStatus {
-	for i := range kyma.Status.Modules {
-		if kyma.Status.Modules[i].Name == name {
-			return &kyma.Status.Modules[i]
-		}
-	}
-	return nil
 }

@@ -61,6 +61,11 @@ func TestJudgeModule_WhatWaitsForPeople(t *testing.T) {
 		return v1beta2.ModuleStatus{Name: "notes", State: state, Version: "1.0.0", Message: "version 2.0.0 waits for consent",
 			Pending: &v1beta2.PendingVersion{Version: "2.0.0", From: []v1beta2.ConsentSide{from}}}
 	}
+	agreed := func(state v1beta2.State) v1beta2.ModuleStatus {
+		entry := pending(state, hub)
+		entry.Pending.From, entry.Maintenance, entry.Message = nil, state == "Ready", "version 2.0.0 waits for a maintenance window"
+		return entry
+	}
 	needs := func(name string, state v1beta2.State) v1beta2.ModuleStatus {
 		return v1beta2.ModuleStatus{Name: name, State: state, Version: "1.0.0", Message: "version 2.0.0 needs module istio, which the Kyma does not have"}
 	}
@@ -87,11 +92,15 @@ func TestJudgeModule_WhatWaitsForPeople(t *testing.T) {
 		"two that wait for the same do not for another": {[]v1beta2.ModuleStatus{needs("notes", "Processing"), needs("beacon", "Processing")}, "", "Warning", endPatient, "needs module istio"},
 		"what waits for consent brings nothing": {[]v1beta2.ModuleStatus{needs("beacon", "Processing"), pending("Processing", hub)}, "",
 			"Warning", endNow, "kyma approve notes"},
+		"one that has its consent, and waits for a window": {[]v1beta2.ModuleStatus{agreed("Ready")}, "2.0.0", "Warning", endNow,
+			"maintenance window"},
+		"and one that is being installed": {[]v1beta2.ModuleStatus{agreed("Processing")}, "2.0.0", "Processing", endOpen, "maintenance window"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kyma := &v1beta2.Kyma{Status: v1beta2.KymaStatus{ObservedGeneration: 3, Modules: c.modules}}
 			got := judgeModule(Options{Generation: 3}, Expectation{Module: "notes", Version: c.version}, seen{looked: true, kyma: kyma})
-			if got.line.State != c.state || got.end != c.end || !strings.Contains(got.line.Text, c.text) {
+			if got.line.State != c.state || got.end != c.end || !strings.Contains(got.line.Text, c.text) ||
+				strings.Contains(got.line.Text, "must agree") != strings.Contains(c.text, "must agree") {
 				t.Errorf("got %s (%d), want %s (%d): %s", got.line.State, got.end, c.state, c.end, got.line.Text)
 			}
 		})

@@ -105,7 +105,7 @@ func TestStrategy(t *testing.T) {
 	if is := b.read(kyma).Spec.Modules[0]; is.UpgradeStrategy != v1beta2.UpgradeManual || len(op.Steps) != 1 {
 		t.Errorf("%+v %+v", is, op.Steps)
 	}
-	b.pend(kyma, b.notes, "1.1.0", someDigest)
+	b.pend(kyma, b.notes, "1.1.0", someDigest, v1beta2.ConsentHub)
 	preview := b.previews(admin, Request{Kind: Strategy, Kyma: kyma, Module: b.notes, Strategy: v1beta2.UpgradeAutomatic})
 	if len(preview.Warnings) != 1 || !strings.Contains(preview.Warnings[0], "1.1.0 waits for consent") {
 		t.Errorf("%+v", preview)

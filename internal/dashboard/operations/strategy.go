@@ -6,6 +6,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 )
 
@@ -33,10 +34,10 @@ func (p *planner) strategy(ctx context.Context) (*plan, error) {
 		return made, nil
 	}
 	made.why = "what the channel offers is installed by itself"
-	if pending := s.StatusOf(name); pending != nil && pending.Pending != nil {
+	if pending := modulestatus.PendingOf(s.Kyma, name); modulestatus.Awaits(pending) {
 		made.warnings = append(made.warnings, fmt.Sprintf(
 			"version %s waits for consent: it is installed now, unless the hub's policy asks for it",
-			pending.Pending.Version))
+			pending.Version))
 	}
 	made.steps = steps
 	return made, nil

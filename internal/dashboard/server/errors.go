@@ -42,6 +42,7 @@ type Detail struct {
 	Message string `json:"message"`
 }
 
+// Error returns the message.
 func (p *Problem) Error() string { return p.Message }
 
 // fail returns an error with a status and a reason. The text names what is wrong, where, and what to do.

@@ -66,7 +66,7 @@ func (s *Server) releaseForecast(ctx context.Context, u *User, r *http.Request) 
 	is := forecast{
 		State: reviewReading, Module: name, Channel: channel, Version: version, Limits: permissions.Limits, Unread: fleetUnread(now, namespace),
 	}
-	s.foretell(u, now.rolloutOf(namespace, name), release, &is)
+	s.foretell(u, now.rollouts.in.RolloutOf(namespace, name), release, &is)
 	return is, nil
 }
 
@@ -81,16 +81,6 @@ func fleetUnread(now *snapshot, namespace string) []Unread {
 	return slices.DeleteFunc(left, func(one Unread) bool {
 		return one.Kind != "Kyma."+ownGroup && one.Kind != "Manifest."+ownGroup
 	})
-}
-
-// rolloutOf returns the rollout of a module, nil if there is none.
-func (s *snapshot) rolloutOf(namespace, name string) *v1beta2.ModuleRollout {
-	for i := range s.rollouts.in.Rollouts {
-		if rollout := &s.rollouts.in.Rollouts[i]; rollout.Namespace == namespace && rollout.Name == name {
-			return rollout
-		}
-	}
-	return nil
 }
 
 // foretell fills in how far the forecast is, and begins it.

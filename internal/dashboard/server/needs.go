@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/clusterfacts"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/pkg/requirements"
@@ -146,19 +147,10 @@ func definitionIn(ctx context.Context, from client.Reader, name string) (require
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return requirements.Definition{}, nil
 	}
-	is := requirements.Definition{Present: err == nil}
-	established := false
-	for _, condition := range found.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			established = condition.Status == apiextensionsv1.ConditionTrue
-		}
+	if err != nil {
+		return requirements.Definition{}, err
 	}
-	for i := range found.Spec.Versions {
-		if established && found.Spec.Versions[i].Served {
-			is.Served = append(is.Served, found.Spec.Versions[i].Name)
-		}
-	}
-	return is, err
+	return clusterfacts.Of(&found), nil
 }
 
 // kubernetesOf returns the version of the cluster of a Kyma.

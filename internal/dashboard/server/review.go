@@ -210,7 +210,7 @@ func (s *Server) compareVersions(ctx context.Context, u *User, asked *versionAsk
 	say("comparing")
 	made.changes = releasepreview.Compare(before, after)
 	trim(&made.changes)
-	report := permissions.Analyse(after.Objects)
+	report := after.Rights()
 	made.may = report.Findings[:min(len(report.Findings), mostFindings)]
 	made.more = len(report.Findings) - len(made.may)
 	return made, nil

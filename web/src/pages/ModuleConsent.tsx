@@ -32,7 +32,7 @@ export function ConsentCard({ data }: { data: ModuleDetail }) {
       <div className="row">
         <ShieldQuestion size={22} aria-hidden color="var(--busy-line)" />
         <h2 id="consent" className="flat">
-          {pending.version} {act ? 'waits for your consent' : `waits for the consent of ${sidesText(pending.from) || 'another user'}`}
+          {pending.version} {act ? 'waits for your consent' : `waits for the consent of ${sidesText(pending.from)}`}
         </h2>
       </div>
       <p className="flat">
