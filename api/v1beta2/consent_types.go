@@ -15,7 +15,7 @@ const (
 	UpgradeManual UpgradeStrategy = "Manual"
 )
 
-// PendingVersion is a version that waits for consent.
+// PendingVersion is a version that waits for consent, or that had to wait for it and has a deadline while it waits for something else.
 type PendingVersion struct {
 	// Version that waits.
 	Version string `json:"version"`
@@ -24,7 +24,7 @@ type PendingVersion struct {
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
-	// From are those whose consent is missing: Hub, Runtime, or both.
+	// From are those whose consent is missing: Hub, Runtime, or both. Empty: none is missing, and the version waits for something else.
 	// +listType=atomic
 	// +optional
 	From []ConsentSide `json:"from,omitempty"`

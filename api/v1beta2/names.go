@@ -84,8 +84,8 @@ const (
 	// AnnotationProgressDeadline on a Manifest is how long an upgrade of its module may take before the module goes back by itself, as a Go
 	// duration; absent where it does not.
 	AnnotationProgressDeadline = OperatorPrefix + "progress-deadline"
-	// AnnotationUpgradeStrategy on a Manifest is UpgradeManual where new versions of its module wait for a person; absent otherwise. It outlives
-	// the entry of a module that is taken out of the spec, and is upgraded while its deletion is blocked.
+	// AnnotationUpgradeStrategy on a Manifest is UpgradeManual where new versions of its module wait for a person; absent otherwise. It
+	// outlives the entry of a module that is taken out of the spec, and is upgraded while its deletion is blocked.
 	AnnotationUpgradeStrategy = OperatorPrefix + "upgrade-strategy"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"

@@ -16,7 +16,6 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/setup"
-	"github.com/kyma-project/lifecycle-manager/pkg/component"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/calls"
 )
@@ -48,36 +47,6 @@ subjects: [{kind: ServiceAccount, name: %[1]s, namespace: default}]`} {
 func offerReader(module, version, resource string) {
 	GinkgoHelper()
 	env.Offer(module, version, reading(module, version, resource), "regular")
-}
-
-// hiddenRole is a role that a cluster gets only once it serves an API, which the template does not even spell out.
-const hiddenRole = `{{ if .Capabilities.APIVersions.Has (print "exam" "ple.com/v" 1) }}
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: {{ .Release.Name }}}
-rules:
-- {apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: {{ .Release.Name }}}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ .Release.Name }}}
-subjects: [{kind: ServiceAccount, name: {{ .Release.Name }}, namespace: default}]
-{{ end }}`
-
-// offerHiding offers a version of a module from a chart with a ServiceAccount, a ConfigMap and one more template.
-func offerHiding(module, version, template string) {
-	GinkgoHelper()
-	chart := testkit.Chart(module, version, testkit.Files{
-		"templates/account.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: {{ .Release.Name }}, namespace: default}\n",
-		"templates/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-0, namespace: default}\n" +
-			"data: {version: {{ .Chart.Version | quote }}}\n",
-		"templates/more.yaml": template,
-	})
-	env.Publish(testkit.ComponentName(module), version, component.Resource{Name: "raw-manifest", Type: "helmChart",
-		MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chart.Gzip()})
-	env.Hub.Create(testkit.ModuleTemplate(module, version))
-	env.Point(module, version, "regular")
 }
 
 // republish publishes a version again with other content, and restarts the manager: there is no event for that.
@@ -380,9 +349,14 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: editors}]`))
 			return as.Patch(ctx(), live, client.MergeFrom(before))
 		}
 		reference := "1.0.0@sha256:" + strings.Repeat("0a", 32)
+		attempts := 0
+		another := func(k *v1beta2.Kyma) { // to write what is there already is refused to no user
+			attempts++
+			k.Spec.Modules[1].Approved = fmt.Sprintf("1.0.0@sha256:%064x", attempts)
+		}
 		refused := MatchError(ContainSubstring("kyma-approvers"))
 		approves := func(k *v1beta2.Kyma) { k.Spec.Modules[1].Approved = reference }
-		Eventually(func() error { return edits(as(), approves) }, "60s").Should(refused, "a policy takes a moment to be in force")
+		Eventually(func() error { return edits(as(), another) }, "60s").Should(refused, "a policy takes a moment to be in force")
 		Expect(edits(as(), func(k *v1beta2.Kyma) { k.Spec.Modules[0].UpgradeStrategy = "" })).To(refused)
 		Expect(edits(as(), func(k *v1beta2.Kyma) {
 			k.Spec.Modules = append(k.Spec.Modules, v1beta2.Module{Name: "new", Approved: reference})

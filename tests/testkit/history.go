@@ -36,7 +36,14 @@ func misremembers(before, now *v1beta2.Manifest) []string {
 			add("revision %d has no outcome, and is not the newest", known[i].Number)
 		}
 	}
-	newest := known[len(known)-1]
+	return append(append(found, misjudged(before, now)...), rewrittenSince(before, known)...)
+}
+
+// misjudged returns where the newest revision does not fit what the Manifest asks for and says.
+func misjudged(before, now *v1beta2.Manifest) []string {
+	var found []string
+	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
+	newest := now.Status.Revisions[len(now.Status.Revisions)-1]
 	current := now.Status.ObservedGeneration == now.Generation && now.DeletionTimestamp == nil
 	if asked := revision.Of(&now.Spec); current && revision.KeyOf(newest) != asked {
 		add("the newest revision is %+v, and the spec asks for %+v", newest, asked)
@@ -47,10 +54,15 @@ func misremembers(before, now *v1beta2.Manifest) []string {
 	if current && hasJustSucceeded(before, newest) && module.CountsResource(now) && !module.ResourceReady(now) {
 		add("revision %d succeeds, and the module's custom resource is %s", newest.Number, now.Status.ResourceState)
 	}
-	if before != nil {
-		found = append(found, rewritten(before.Status.Revisions, known)...)
-	}
 	return found
+}
+
+// rewrittenSince is rewritten for a Manifest that may be new.
+func rewrittenSince(before *v1beta2.Manifest, known []v1beta2.Revision) []string {
+	if before == nil {
+		return nil
+	}
+	return rewritten(before.Status.Revisions, known)
 }
 
 // hasJustSucceeded reports whether a revision succeeds, and did not in the version of its Manifest before.

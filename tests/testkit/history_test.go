@@ -46,8 +46,8 @@ func TestMisremembers_FindsSeededLies(t *testing.T) {
 			now:    func(m *v1beta2.Manifest) { counted(m, v1beta2.StateProcessing) }, want: "custom resource is Processing",
 		},
 		"it succeeded, and its custom resource is ready no more": {now: func(m *v1beta2.Manifest) { counted(m, v1beta2.StateError) }},
-		"an earlier one has no outcome":       {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Outcome = "" }, want: "not the newest"},
-		"numbers that do not grow":            {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Number = 2 }, want: "follows"},
+		"an earlier one has no outcome":                          {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Outcome = "" }, want: "not the newest"},
+		"numbers that do not grow":                               {now: func(m *v1beta2.Manifest) { m.Status.Revisions[0].Number = 2 }, want: "follows"},
 		"a number that is gone": {before: func(m *v1beta2.Manifest) {
 			m.Status.Revisions[1].Number = 3
 		}, want: "was 3 and is 2"},

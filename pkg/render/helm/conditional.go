@@ -146,7 +146,7 @@ func (e *exploration) upgrade(ctx context.Context) {
 	}
 	everything := answersOf(slices.Sorted(maps.Keys(e.asked)), func(int) bool { return true })
 	for n := range nextMinors {
-		later := "v" + strconv.Itoa(int(at.Major())) + "." + strconv.Itoa(int(at.Minor())+n+1) + ".0" //nolint:gosec // of a version
+		later := "v" + strconv.Itoa(int(at.Major())) + "." + strconv.Itoa(int(at.Minor())+n+1) + ".0"
 		e.render(ctx, nil, later)
 		e.render(ctx, everything, later)
 	}

@@ -108,7 +108,7 @@ func (f *Setup) halt(ctx context.Context, b *Bench, version string) (*testbench.
 	if err := f.Point(ctx, waveModule, version, v1beta2.DefaultChannel); err != nil {
 		return nil, err
 	}
-	if _, err := f.AwaitRollout(ctx, waveModule, testbench.InPhase(version, v1beta2.RolloutHalted)); err != nil {
+	if _, err := f.AwaitRollout(ctx, waveModule, testbench.InPhase(version, v1beta2.RolloutHalted, v1beta2.RolloutRolledBack)); err != nil {
 		return nil, err
 	}
 	if err := pause(ctx, quiet); err != nil {
