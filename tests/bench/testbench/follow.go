@@ -50,15 +50,10 @@ func Ready(kyma *v1beta2.Kyma) bool {
 // ReadyAt says that one module runs in a version, and all of them are Ready.
 func ReadyAt(module, version string) func(*v1beta2.Kyma) bool {
 	return func(kyma *v1beta2.Kyma) bool {
-		return Ready(kyma) && saysReady(kyma, module, version)
+		return Ready(kyma) && slices.ContainsFunc(kyma.Status.Modules, func(m v1beta2.ModuleStatus) bool {
+			return m.Name == module && m.Version == version && m.State == v1beta2.StateReady
+		})
 	}
-}
-
-// saysReady reports whether a Kyma says of a module that it is ready in a version, as owners of rollouts do.
-func saysReady(kyma *v1beta2.Kyma, module, version string) bool {
-	return slices.ContainsFunc(kyma.Status.Modules, func(m v1beta2.ModuleStatus) bool {
-		return m.Name == module && m.Version == version && m.State == v1beta2.StateReady
-	})
 }
 
 func follow(ctx context.Context, c client.WithWatch) (*Follower, error) {

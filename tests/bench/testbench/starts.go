@@ -22,8 +22,8 @@ type Starts struct {
 	mutex sync.Mutex
 	now   map[string]string
 	times map[string]map[string][]time.Time // by version and Kyma
-	// revisions are those of the hub's store, by version and Kyma: they order what different watches tell.
-	revisions map[string]map[string]uint64
+	// revisions and succeeded are revisions of the hub's store, by version and Kyma: when the version was asked for, and was up.
+	revisions, succeeded map[string]map[string]uint64
 }
 
 // FollowStarts begins to follow. Versions that Manifests have already count as of now.
@@ -35,14 +35,17 @@ func (w *Bench) FollowStarts(ctx context.Context, module string) (*Starts, error
 	}
 	s := &Starts{
 		stream: stream, ended: make(chan struct{}), now: map[string]string{},
-		times: map[string]map[string][]time.Time{}, revisions: map[string]map[string]uint64{},
+		times: map[string]map[string][]time.Time{}, revisions: map[string]map[string]uint64{}, succeeded: map[string]map[string]uint64{},
 	}
 	go func() {
 		defer close(s.ended)
 		for event := range stream.ResultChan() {
 			if manifest, is := event.Object.(*v1beta2.Manifest); is && event.Type != watch.Deleted {
 				s.note(manifest.Labels[v1beta2.LabelKymaName], manifest.Spec.Version, time.Now())
-				s.noteRevision(manifest.Labels[v1beta2.LabelKymaName], manifest.Spec.Version, Revision(manifest))
+				noteFirst(s, s.revisions, manifest, manifest.Spec.Version)
+				if all := manifest.Status.Revisions; len(all) > 0 && all[len(all)-1].Outcome == v1beta2.RevisionSucceeded {
+					noteFirst(s, s.succeeded, manifest, all[len(all)-1].Version)
+				}
 			}
 		}
 	}()
@@ -63,16 +66,25 @@ func (s *Starts) note(kyma, version string, at time.Time) {
 	s.times[version][kyma] = append(s.times[version][kyma], at)
 }
 
-// noteRevision keeps the first revision in which a Kyma's Manifest asks for a version.
-func (s *Starts) noteRevision(kyma, version string, revision uint64) {
+// noteFirst keeps the first revision of the hub's store in which something was so of a Kyma's Manifest and a version.
+func noteFirst(s *Starts, into map[string]map[string]uint64, manifest *v1beta2.Manifest, version string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.revisions[version] == nil {
-		s.revisions[version] = map[string]uint64{}
+	if into[version] == nil {
+		into[version] = map[string]uint64{}
 	}
-	if _, known := s.revisions[version][kyma]; !known {
-		s.revisions[version][kyma] = revision
+	kyma := manifest.Labels[v1beta2.LabelKymaName]
+	if _, known := into[version][kyma]; !known {
+		into[version][kyma] = Revision(manifest)
 	}
+}
+
+// Succeeded returns the revision of the hub's store in which each Kyma's Manifest said first that a version is up, as Revisions does for the
+// beginning: that ends an upgrade for its rollout, and the Kyma says it a moment later, or once it has another owner.
+func (s *Starts) Succeeded(version string) map[string]uint64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return maps.Clone(s.succeeded[version])
 }
 
 // Revisions returns the revision of the hub's store in which each Kyma's Manifest was asked for a version first.
@@ -90,31 +102,6 @@ func Revision(object client.Object) uint64 {
 		return 0
 	}
 	return revision
-}
-
-// FollowReady follows all Kymas by one watch until the function that it returns is called, which returns the revision in which each was
-// Ready with a version of a module first.
-func (w *Bench) FollowReady(ctx context.Context, module, version string) (func() map[string]uint64, error) {
-	stream, err := w.Hub.Client.Watch(ctx, &v1beta2.KymaList{}, client.InNamespace(v1beta2.DefaultNamespace))
-	if err != nil {
-		return nil, err
-	}
-	seen, done := map[string]uint64{}, make(chan struct{})
-	go func() {
-		defer close(done)
-		for event := range stream.ResultChan() {
-			kyma, is := event.Object.(*v1beta2.Kyma)
-			if !is || seen[kyma.Name] != 0 || !saysReady(kyma, module, version) {
-				continue
-			}
-			seen[kyma.Name] = Revision(kyma)
-		}
-	}()
-	return func() map[string]uint64 {
-		stream.Stop()
-		<-done
-		return seen
-	}, nil
 }
 
 // Of returns when each Kyma's Manifest was asked for a version first.
