@@ -173,6 +173,9 @@ func (s *stepper) judgeUpdating(m *Member, v *judgement) {
 	if !m.LostSince.IsZero() {
 		limit, reason = s.end(lostAt(m), s.plan.deadline), v1beta2.ReasonRuntimeLost
 	}
+	if !m.SeenSince.IsZero() {
+		limit = later(limit, s.end(m.SeenSince, min(UnreadyInSoak, s.plan.deadline)))
+	}
 	if s.isPast(limit) {
 		v.ended, v.holds = true, false
 		s.addFailure(m, v, limit, reason)

@@ -54,6 +54,9 @@ type Member struct {
 	// begun: what becomes of it says nothing about the target. FreeSince is when a suspension ended, zero when none did or that is not known.
 	Held      string
 	FreeSince time.Time
+	// SeenSince is since when this owner has seen the Kyma, where it had begun by then and was not ready: what its status said before may be
+	// of the time before an outage of the operator, in which nothing was even applied. Zero for any other.
+	SeenSince time.Time
 	// State, Reason and Message of the module, for people.
 	State           v1beta2.State
 	Reason, Message string

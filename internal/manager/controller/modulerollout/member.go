@@ -65,7 +65,7 @@ func newRecord(c candidate, channel string, t *target, before *record, refusal s
 	}
 	m.LostSince = sinceSeen(before, lostSince(c, m.At), now)
 	m.Held = c.held(m.Begun, t, refusal)
-	m.FreeSince = freeSince(m, before, now)
+	m.FreeSince, m.SeenSince = freeSince(m, before, now), seenSince(m, before, now)
 	m.State, m.Reason, m.Message = c.report()
 	if !m.Begun {
 		m.Message = c.obstacle()
@@ -242,6 +242,17 @@ func freeSince(m *rollout.Member, before *record, now time.Time) time.Time {
 		return now
 	}
 	return before.member.FreeSince
+}
+
+// seenSince returns since when this owner has seen a Kyma that had begun by then and was not ready; zero for any other.
+func seenSince(m *rollout.Member, before *record, now time.Time) time.Time {
+	switch {
+	case before != nil:
+		return before.member.SeenSince
+	case m.Begun && !m.Ready:
+		return now
+	}
+	return time.Time{}
 }
 
 // needsWindow reports whether the target replaces another version in a maintenance window only.

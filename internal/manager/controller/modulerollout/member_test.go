@@ -298,7 +298,7 @@ func TestNewRecord(t *testing.T) {
 				test.to = to
 			}
 			got := newRecord(test.sample, "regular", &test.to, test.before, test.refusal, noon)
-			ignored := cmpopts.IgnoreFields(rollout.Member{}, "UID", "Name", "Labels", "Created", "State", "Reason", "Message")
+			ignored := cmpopts.IgnoreFields(rollout.Member{}, "UID", "Name", "Labels", "Created", "State", "Reason", "Message", "SeenSince")
 			if diff := cmp.Diff(test.want, got.member, ignored); diff != "" {
 				t.Errorf("facts (-want +got):\n%s", diff)
 			}
@@ -306,6 +306,26 @@ func TestNewRecord(t *testing.T) {
 				t.Errorf("another Kyma or target: %+v", got)
 			}
 		})
+	}
+}
+
+func TestNewRecord_WhatWasNotReadyAtFirstSightIsTimedFromThere(t *testing.T) {
+	to := target{RolloutVersion: v1beta2.RolloutVersion{Version: "1.1.0"}}
+	for name, test := range map[string]struct {
+		version string
+		state   v1beta2.State
+		before  *record
+		want    time.Time
+	}{
+		"one that has begun":     {"1.1.0", v1beta2.StateProcessing, nil, noon},
+		"and is looked at again": {"1.1.0", v1beta2.StateProcessing, &record{member: rollout.Member{SeenSince: ago(3).Time}}, ago(3).Time},
+		"one that began since":   {"1.1.0", v1beta2.StateProcessing, &record{}, time.Time{}},
+		"one that was ready":     {"1.1.0", v1beta2.StateReady, nil, time.Time{}},
+		"one that has not begun": {"1.0.0", v1beta2.StateProcessing, nil, time.Time{}},
+	} {
+		if got := newRecord(sampleOf(test.version, test.state, nil), "", &to, test.before, "", noon).member.SeenSince; !got.Equal(test.want) {
+			t.Errorf("%s is seen since %s, want %s", name, got, test.want)
+		}
 	}
 }
 
