@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/crdsafety"
 	"github.com/kyma-project/lifecycle-manager/pkg/diagnostics"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 var (
@@ -34,6 +35,7 @@ var (
 	newKeys = []string{
 		"repository", "documentation", "icons", "team", "manager", "associatedResources", "resources", "requiresDowntime",
 		"securityScanEnabled", "renderer", "readiness", "allowCRDChanges", "images", "values", "targetNamespace", "repositoryTag", "requires",
+		"rollbackTo",
 	}
 )
 
@@ -80,6 +82,14 @@ func (r *reader) check(c *Config) {
 		r.choice(c, fmt.Sprintf("allowCRDChanges[%d]", i), rule, crdsafety.Rules())
 	}
 	r.checkRequires(c)
+	r.checkRollback(c)
+}
+
+// checkRollback judges the versions that can take over from this one, by what the operator reads them with.
+func (r *reader) checkRollback(c *Config) {
+	if _, err := moduleversion.Satisfies(c.Version, c.RollbackTo); err != nil {
+		r.failAt(c, RuleRollback, "rollbackTo", quoted(c.RollbackTo)+" is no range of versions: "+err.Error(), `write it like ">=1.2.0 <2"`)
+	}
 }
 
 // namespace judges the name of an optional namespace.

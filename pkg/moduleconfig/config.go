@@ -67,6 +67,8 @@ type Config struct {
 	Readiness string
 	// AllowCRDChanges names rules of CRD safety that an upgrade to this version may break.
 	AllowCRDChanges []string
+	// RollbackTo is a range of versions, each of which can take over from this one; empty where the module does not go back by itself.
+	RollbackTo string
 	// Images are images that the module needs and that its manifest does not name.
 	Images []string
 	// Requires lists what a cluster must have before this version is installed: modules, definitions, a version of Kubernetes.

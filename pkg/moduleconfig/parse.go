@@ -61,6 +61,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"allowCRDChanges":     r.texts(&c.AllowCRDChanges),
 		"images":              r.texts(&c.Images),
 		"requires":            r.requires(&c.Requires),
+		"rollbackTo":          r.text(&c.RollbackTo),
 	}
 }
 

@@ -102,6 +102,7 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a definition without its group":                     {ours, []edit{{"gateways.gateway.networking.k8s.io", "gateways"}}, "23 requires[1].definition requires", "no name of a CustomResourceDefinition"},
 		"an unknown key of a requirement":                    {ours, []edit{{"module: istio,", "modul: istio, module: istio,"}}, "22 requires[0].modul unknown-key", "did you mean module?"},
 		"a module that requires itself":                      {ours, []edit{{"module: istio", "module: notes"}}, "22 requires[0].module requires", "is the module itself"},
+		"a range of earlier versions that is none":           {ours, []edit{{"requires:\n", "rollbackTo: \">=one\"\nrequires:\n"}}, "21 rollbackTo rollback-to", "no range of versions"},
 		"a requirement that is there twice":                  {ours, []edit{{"- kubernetes: 1.30", "- kubernetes: 1.30\n- kubernetes: \"1.30\""}}, "26 requires[3] requires", "the same as in line 25"},
 		"a list in the annotation that is none":              {ctl, []edit{{"{two: yes}", "{operator.kyma-project.io/requires: istio}"}}, `13 annotations["operator.kyma-project.io/requires"] requires`, "no list"},
 		"images that are a string":                           {ours, []edit{{"images:\n- ", "images: "}}, "13 images wrong-type", "a list"},

@@ -23,6 +23,7 @@ const (
 	RuleChoice       = "choice"
 	RuleIgnored      = "ignored"
 	RuleRequires     = "requires"
+	RuleRollback     = "rollback-to"
 )
 
 // Rules returns the rules of this package and their meaning.
@@ -46,6 +47,7 @@ func Rules() []diagnostics.Rule {
 		{Name: RuleStateCheck, Text: "State checks have a JSONPath and a known state, and there is one for Ready and one for Error."},
 		{Name: RuleChoice, Text: "A field with a few known values has one of them."},
 		{Name: RuleRequires, Text: "Each requirement names one module, definition or range of Kubernetes versions, and not the module itself."},
+		{Name: RuleRollback, Text: "The versions that can take over from this one are a range."},
 		{Name: RuleIgnored, Text: "No field is set that has no effect."},
 	}
 }

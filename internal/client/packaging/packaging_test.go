@@ -80,7 +80,7 @@ func TestSource_WritesRequirementsEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = append(text, "\nrequires:\n- {module: istio, version: \">=1.20 <2\"}\n- kubernetes: \">=1.31\"\n"...)
+	text = append(text, "\nrequires:\n- {module: istio, version: \">=1.20 <2\"}\n- kubernetes: \">=1.31\"\nrollbackTo: \">=0.0.1\"\n"...)
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,9 @@ func TestSource_WritesRequirementsEverywhere(t *testing.T) {
 	want := []v1beta2.Requirement{{Module: "istio", Version: ">=1.20 <2"}, {Kubernetes: ">=1.31"}}
 	if diff := cmp.Diff(want, template.Spec.Requires); diff != "" {
 		t.Errorf("spec.requires (-want +got):\n%s", diff)
+	}
+	if got := template.Spec.RollbackTo; got != ">=0.0.1" {
+		t.Errorf("spec.rollbackTo is %q", got)
 	}
 	const list = `[{"module":"istio","version":">=1.20 <2"},{"kubernetes":">=1.31"}]`
 	if got := template.Annotations[v1beta2.AnnotationRequires]; got != list {

@@ -53,7 +53,7 @@ func (s *Source) template(objects []*unstructured.Unstructured, namespace string
 		Spec: v1beta2.ModuleTemplateSpec{
 			ModuleName: c.ModuleName(), Version: c.Version, Data: data,
 			Descriptor:       runtime.RawExtension{Raw: []byte("{}")},
-			RequiresDowntime: c.RequiresDowntime, Readiness: v1beta2.Readiness(c.Readiness),
+			RequiresDowntime: c.RequiresDowntime, Readiness: v1beta2.Readiness(c.Readiness), RollbackTo: c.RollbackTo,
 			Info: s.info(), Resources: s.links(),
 		},
 	}

@@ -155,3 +155,19 @@ func TestNotBegun(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { test.play(newFixture(t, test.waves...)) })
 	}
 }
+
+// An owner that comes after an outage of all managers gives what had begun some time: meanwhile nothing may have been applied.
+func TestFailed_NotByTheTimeOfAnOutage(t *testing.T) {
+	s := newFixture(t, wavesOf("one", "two")...)
+	s.kymas("one", "a")
+	s.kymas("two", "b")
+	s.step()
+	s.begin("a")
+	s.step()
+	s.of("a").SeenSince = s.facts.Now.Add(2 * patience)
+	s.after(2 * patience)
+	s.must(progress, "one", "upgrades")
+	mustEqual(t, "wake", s.facts.Now.Add(UnreadyInSoak), s.last.Wake)
+	s.after(UnreadyInSoak)
+	s.must(stopped, "one", "halted in wave one: 1 of 1 failed, 0 allowed")
+}

@@ -46,19 +46,6 @@ func TestFailed(t *testing.T) {
 				s.Errorf("got %+v", answer)
 			}
 		}},
-		{"an owner that comes after an outage of all gives it time: meanwhile nothing may have been applied", two, func(s *fixture) {
-			s.kymas("one", "a")
-			s.kymas("two", "b")
-			s.step()
-			s.begin("a")
-			s.step()
-			s.of("a").SeenSince = s.facts.Now.Add(2 * patience)
-			s.after(2 * patience)
-			s.must(progress, "one", "upgrades")
-			mustEqual(s.T, "wake", s.facts.Now.Add(UnreadyInSoak), s.last.Wake)
-			s.after(UnreadyInSoak)
-			s.must(stopped, "one", "halted in wave one: 1 of 1 failed, 0 allowed")
-		}},
 		{"a rollout that halted stays so when they recover, and still names who failed", two, func(s *fixture) {
 			s.kymas("one", "a")
 			s.kymas("two", "b")
