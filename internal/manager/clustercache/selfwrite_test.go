@@ -86,6 +86,7 @@ func TestSelfWrite_EnqueuesTheOwnerThatAnObjectIsHandedTo(t *testing.T) {
 	handed := newObject(configMaps, "ns", "shared", heir)
 	handed.SetUID("u1")
 	handed.SetResourceVersion("201")
+	handed.SetAnnotations(map[string]string{"owner": heir.String()})
 	s.r.Cluster().Learn(labelled(handed))
 	s.wantWake(t, heir, "the object is its own now")
 	if live := s.r.Live(mapID("shared")); live.Owner != heir.String() {

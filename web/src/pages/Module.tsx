@@ -215,11 +215,9 @@ function Buttons({ data }: { data: ModuleDetail }) {
   const m = newerOf(module, shelves) ?? module
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''
-  const going = m.state === 'Deleting'
-  const upgradable = m.version.outdated && !going && !m.pending // what waits for consent has a button of its own
   return (
     <>
-      {upgradable && (
+      {isUpgradable(m) && (
         <UpgradeButton
           module={m}
           allowed={access.edit}
@@ -248,7 +246,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
         before={deed?.kind === 'upgrade' && kyma && <NextVersion module={m} />}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
-        verb={deed?.kind === 'unmanage' ? 'Stop managing' : deed?.kind === 'manage' ? 'Manage' : 'Upgrade'}
+        verb={verbOf(deed)}
       />
     </>
   )
@@ -280,6 +278,14 @@ function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowe
       Upgrade to {m.version.available}
     </Action>
   )
+}
+
+/** isUpgradable says that there is something to upgrade to; what waits for consent has a button of its own. */
+const isUpgradable = (m: Module) => m.version.outdated && m.state !== 'Deleting' && !m.pending
+
+function verbOf(deed: Deed | null): string {
+  if (deed?.kind === 'unmanage') return 'Stop managing'
+  return deed?.kind === 'manage' ? 'Manage' : 'Upgrade'
 }
 
 function titleOf(deed: Deed | null, name: string): string {
