@@ -17,9 +17,11 @@ import (
 const (
 	// samplesName is the folder with the Manifests to apply.
 	samplesName = "samples"
-	// samplesVariable and contentVariable are the shell variables with the path of the samples and the address of the content server.
-	samplesVariable = "SAMPLES"
-	contentVariable = "CONTENT_URL"
+	// samplesVariable, contentVariable and registryVariable are the shell variables with the path of the samples and the addresses of the
+	// content server and of the modules' registry.
+	samplesVariable  = "SAMPLES"
+	contentVariable  = "CONTENT_URL"
+	registryVariable = "REGISTRY"
 )
 
 // sample is a Manifest to apply, in samples.Manifests.

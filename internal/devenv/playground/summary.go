@@ -76,7 +76,7 @@ var tries = []try{
 		`kubectl wait --for=jsonpath='{.status.modules[?(@.name=="` + moduleWarden + `")].pending.version}'=` + newer +
 			" --timeout=3m kyma/" + remoteKyma,
 		"kyma status --kyma " + remoteKyma,
-		"kyma permissions " + moduleWarden + " --kyma " + remoteKyma,
+		"kyma permissions " + moduleWarden + " --kyma " + remoteKyma + ` --registry "$` + registryVariable + `"`,
 		"kyma approve " + moduleWarden + " --kyma " + remoteKyma + " --yes --wait",
 	}},
 	{"Add a module that needs another one: courier waits for warden", []string{
@@ -136,13 +136,15 @@ export %s=%s
 export %s=%s
 export %s=%s
 export %s=%s
+export %s=%s
 export PATH=%s:"$PATH"
 # What kubectl remembers of a cluster goes with the playground: another one may get the same port.
 export KUBECACHEDIR=%s
 `, p.folder.number, quote(short(p.folder.path(envName))), kubeconfigVariable, quote(p.hub.Kubeconfig),
 		runtimeKubeconfigVariable, quote(p.runtime.Kubeconfig), canaryVariable, quote(p.canaryKubeconfig()),
 		samplesVariable, quote(p.folder.path(samplesName)),
-		contentVariable, quote("https://"+p.crew.manager.content), quote(bin), quote(p.folder.path(cacheName)))
+		contentVariable, quote("https://"+p.crew.manager.content), registryVariable, quote("http://"+p.registry.Host),
+		quote(bin), quote(p.folder.path(cacheName)))
 	return os.WriteFile(p.folder.path(envName), []byte(env), 0o600)
 }
 
