@@ -97,9 +97,9 @@ func (p *program) interrupt() {
 // printedCommands returns the lines that the playground indents as commands, under each of the numbered titles.
 func (p *program) printedCommands() [][]string {
 	GinkgoHelper()
-	_, things, found := strings.Cut(p.out.String(), "Nine things to try")
+	_, things, found := strings.Cut(p.out.String(), " things to try")
 	Expect(found).To(BeTrue(), "%s", &p.out)
-	title := regexp.MustCompile(`^  \d\. `)
+	title := regexp.MustCompile(`^  \d+\. `)
 	var groups [][]string
 	for line := range strings.Lines(things) {
 		command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "      ")
