@@ -65,7 +65,7 @@ func (r *Runtime) observeWriteLocked(gk schema.GroupKind, full *unstructured.Uns
 	return told
 }
 
-// noteListed returns the cached form of a complete object.
+// whole returns the cached form of a complete object.
 func (r *Runtime) whole(full *unstructured.Unstructured, k *kind) *object {
 	o := &object{
 		uid:         full.GetUID(),
