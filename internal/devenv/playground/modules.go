@@ -72,7 +72,7 @@ var modules = []module{
 	{name: moduleIstio, about: "a stand-in of that name, for the samples of v1alpha1", schema: descriptor.SchemaV2, chart: chartLantern},
 	{name: moduleLedger, about: "custom resources whose definition changes from v1 to v2", schema: descriptor.SchemaV3Alpha1},
 	{name: moduleNotes, about: "plain objects; 1.1.0 drops one and adds one", schema: descriptor.SchemaV2, directory: true},
-	{name: moduleServerless, about: "the same", schema: descriptor.SchemaV2, chart: chartLantern},
+	{name: moduleServerless, about: "another stand-in, for the same samples", schema: descriptor.SchemaV2, chart: chartLantern},
 	{name: moduleWarden, about: "reads ConfigMaps; 1.1.0 asks to read every Secret, too", schema: descriptor.SchemaV2},
 }
 
