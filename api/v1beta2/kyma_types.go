@@ -284,6 +284,10 @@ type ModuleStatus struct {
 	// +optional
 	Pending *PendingVersion `json:"pending,omitempty"`
 
+	// Reason is the machine-readable reason for the state, in CamelCase. Empty for a module that is ready and waits for nothing.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
 	// Message says why the module is not ready and what a user can do.
 	// +optional
 	Message string `json:"message,omitempty"`

@@ -143,14 +143,20 @@ func (u *upgrade) unvouched(to way) string {
 	case template == nil:
 		return "the ModuleTemplate of version " + u.key.Version + ", which alone can vouch for a way back, does not exist any more"
 	}
-	covered, err := moduleversion.Satisfies(to.revision.Version, template.Spec.RollbackTo)
+	return Unvouched(template, to.revision.Version)
+}
+
+// Unvouched says why a version that goes by a template cannot be replaced by an earlier one unless a person asks for that; empty when its
+// author vouches for it.
+func Unvouched(template *v1beta2.ModuleTemplate, earlier string) string {
+	covered, err := moduleversion.Satisfies(earlier, template.Spec.RollbackTo)
 	switch {
 	case template.Spec.RollbackTo == "":
-		return `ModuleTemplate "` + template.Name + `" has no rollbackTo, so that only a person can go back to ` + to.revision.Version
+		return `ModuleTemplate "` + template.Name + `" has no rollbackTo, so that only a person can go back to ` + earlier
 	case err != nil:
 		return `rollbackTo of ModuleTemplate "` + template.Name + `" is no range of versions: ` + err.Error()
 	case !covered:
-		return `rollbackTo of ModuleTemplate "` + template.Name + `" does not include ` + to.revision.Version
+		return `rollbackTo of ModuleTemplate "` + template.Name + `" does not include ` + earlier
 	}
 	return ""
 }

@@ -17,6 +17,9 @@ func entryOf(w Snapshot, v *Verdict, before *v1beta2.ModuleStatus, result Result
 		return nil
 	}
 	entry := &v1beta2.ModuleStatus{Name: v.Module, State: told.state, Message: conditions.Cut(cmp.Or(told.message, v.Doubt))}
+	if told.state != v1beta2.StateReady || told.cause != v1beta2.ReasonReady {
+		entry.Reason = told.cause
+	}
 	if v.Note != "" {
 		entry.Message = conditions.Cut(strings.TrimPrefix(entry.Message+"; "+v.Note, "; "))
 	}

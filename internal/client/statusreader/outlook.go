@@ -63,7 +63,7 @@ func decidingKyma(kyma *v1beta2.Kyma) v1beta2.Kyma {
 	}
 	for i := range kyma.Status.Modules {
 		entry := kyma.Status.Modules[i]
-		entry.Message, entry.ResourceMessage, entry.Resource, entry.Template = "", "", nil, nil
+		entry.Reason, entry.Message, entry.ResourceMessage, entry.Resource, entry.Template = "", "", "", nil, nil
 		kept.Status.Modules = append(kept.Status.Modules, entry)
 	}
 	return kept

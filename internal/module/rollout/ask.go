@@ -137,7 +137,7 @@ func (q *question) answer() Answer {
 	prefix := Prefix(q.UID)
 	aborted := isAborted(q.rollout, status)
 	switch {
-	case status.Phase == v1beta2.RolloutRollingBack && slices.Contains(status.Back, prefix) && !aborted:
+	case isTakingBack(status.Phase) && slices.Contains(status.Back, prefix) && !aborted:
 		return Answer{Back: true, Detail: "until the channel offers another version: its rollout halted and rolls it back"}
 	case setBack(status):
 		return Answer{Allowed: true, Aborted: moduleversion.IsLower(status.To.Version, q.Running)}
@@ -156,6 +156,11 @@ func (q *question) answer() Answer {
 		return Answer{Allowed: true}
 	}
 	return q.askWave()
+}
+
+// isTakingBack reports whether those that a status names go back. Who has no way back is named also when all others have gone.
+func isTakingBack(phase v1beta2.RolloutPhase) bool {
+	return phase == v1beta2.RolloutRollingBack || phase == v1beta2.RolloutRolledBack
 }
 
 // isAborted reports whether a rollout was aborted, also when only the decision is there yet.

@@ -19,18 +19,18 @@ func (s *stepper) takeBack() {
 		s.channel.Phase, s.channel.Back, s.message = v1beta2.RolloutHalted, nil, s.channel.Cause+"; "+why
 		return
 	}
-	busy, left := s.pruneBack()
+	busy, stuck, left := s.pruneBack()
 	switch {
-	case left == 0 && len(s.channel.Back) == 0:
+	case left == 0 && len(s.channel.Back) == stuck || stuck >= MaxUnderway:
 		s.channel.Phase, s.message = v1beta2.RolloutRolledBack, s.channel.Cause+"; those that had it have gone back"
-		s.noteRest()
+		s.noteRest(stuck, left)
 		return
 	case s.plan.paused:
 		s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; going back to "+s.channel.From.Version+" is paused"
 		return
 	}
 	s.channel.Phase, s.message = v1beta2.RolloutRollingBack, s.channel.Cause+"; those that have it go back to "+s.channel.From.Version
-	s.noteRest()
+	s.noteRest(stuck, 0)
 	s.addBack(MaxUnderway-len(s.channel.Back), func(i int) bool { return s.judged[i].kind == failed })
 	free := MaxUnderway - len(s.channel.Back)
 	if limit := s.limitBack(); limit > 0 {
@@ -45,6 +45,8 @@ func (s *stepper) cannotGoBack() string {
 	switch {
 	case completed.Version == "" || Same(completed, s.channel.To):
 		return "no version of the channel has completed that Kymas could go back to"
+	case s.facts.NoWayBack != "":
+		return "Kymas cannot go back to " + completed.Version + " by themselves: " + s.facts.NoWayBack
 	case s.facts.FromMissing != "":
 		return "Kymas cannot go back to " + completed.Version + ": " + s.facts.FromMissing
 	}
@@ -67,10 +69,11 @@ func (s *stepper) limitBack() int {
 	return 0
 }
 
-// pruneBack removes those that were seen to have gone back, and counts those that take a place and those that still have the target. One
-// that cannot go back now takes none and delays no other: it does when it can, also after the end. One that is missing among the members
-// keeps its place until the API server was asked for it.
-func (s *stepper) pruneBack() (busy, left int) {
+// pruneBack removes those that were seen to have gone back, and counts those that take a place, those that have no way back, and the others
+// that still have the target. One that cannot go back now takes no place and delays no other: it does when it can, also after the end. One
+// without a way back stays named: if it were not, its Kyma would not say so any more, and it would be asked again. One that is missing among
+// the members keeps its place until the API server was asked for it.
+func (s *stepper) pruneBack() (busy, stuck, left int) {
 	named := make(map[string]int, len(s.channel.Back)) // 1: seen, 2: has gone back
 	for _, prefix := range s.channel.Back {
 		named[prefix] = 0
@@ -78,16 +81,26 @@ func (s *stepper) pruneBack() (busy, left int) {
 	for i := range s.facts.Members {
 		m := &s.facts.Members[i]
 		prefix := Prefix(m.UID)
-		if m.Begun && !isStuck(m) && !isOut(m) {
-			left++
-		}
-		if _, known := named[prefix]; known {
+		_, known := named[prefix]
+		if known {
 			named[prefix] = 1
-			if !m.Begun && s.isSettled(m) || isStuck(m) || isOut(m) {
-				named[prefix] = 2
-			} else if s.judged[i].kind != failed && m.Held != HeldByWindow {
-				busy++
+		}
+		switch {
+		case isOut(m) || known && !m.Begun && s.isSettled(m):
+			named[prefix] = 2
+			continue
+		case isStuck(m) && (known || len(s.channel.Back) < MaxUnderway):
+			if !known {
+				named[prefix] = 1
+				s.channel.Back = append(s.channel.Back, prefix)
 			}
+			stuck++
+			continue
+		case known && s.judged[i].kind != failed && m.Held != HeldByWindow:
+			busy++
+		}
+		if m.Begun {
+			left++
 		}
 	}
 	s.channel.Back = slices.DeleteFunc(s.channel.Back, func(prefix string) bool {
@@ -98,7 +111,7 @@ func (s *stepper) pruneBack() (busy, left int) {
 		}
 		return named[prefix] == 2 || gone
 	})
-	return busy, left
+	return busy, stuck, left
 }
 
 // isSettled reports whether a Kyma that went back needs no place any more: the version before is ready, or had its time.
@@ -106,7 +119,7 @@ func (s *stepper) isSettled(m *Member) bool {
 	return m.State == v1beta2.StateReady || m.BackSince.IsZero() || s.isPast(s.end(m.BackSince, s.plan.deadline))
 }
 
-// isStuck reports whether a Kyma has the target and cannot go back.
+// isStuck reports whether a Kyma that was asked to go back has the target and says that there is no way back.
 func isStuck(m *Member) bool {
 	return m.Begun && (m.Reason == v1beta2.ReasonRollbackUnsafe || m.Reason == v1beta2.ReasonRollbackUnavailable)
 }
@@ -116,19 +129,19 @@ func isOut(m *Member) bool {
 	return !m.LostSince.IsZero() || isAside(m)
 }
 
-// noteRest tells how many have the target and cannot go back, or not now.
-func (s *stepper) noteRest() {
-	stuck, out := 0, []string(nil)
+// noteRest tells how many have the target and cannot go back, or not now, or were not asked since too many cannot.
+func (s *stepper) noteRest(stuck, unasked int) {
+	out := []string(nil)
 	for i := range s.facts.Members {
-		switch m := &s.facts.Members[i]; {
-		case isStuck(m):
-			stuck++
-		case m.Begun && isOut(m):
+		if m := &s.facts.Members[i]; m.Begun && isOut(m) {
 			out = append(out, m.Name+" ("+heldBy(m)+")")
 		}
 	}
 	if stuck > 0 {
 		s.notef("%d cannot go back and keep it", stuck)
+	}
+	if unasked > 0 {
+		s.notef("no more are asked: %d others keep it, too", unasked)
 	}
 	if len(out) > 0 {
 		s.notef("%d cannot be reached or are held, and go back when that ends: %s", len(out), firstNames(out))
@@ -146,7 +159,7 @@ func (s *stepper) addBack(count int, fits func(member int) bool) {
 	}
 	chosen := s.first(count, func(i int) bool {
 		m := &s.facts.Members[i]
-		if !m.Begun || isStuck(m) || isOut(m) || !fits(i) {
+		if !m.Begun || isOut(m) || !fits(i) {
 			return false
 		}
 		_, known := named[Prefix(m.UID)]

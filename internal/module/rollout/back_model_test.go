@@ -9,7 +9,7 @@ import (
 
 // judgeBack: no Kyma goes back that no status names.
 func (w *simHub) judgeBack(r *replica, k *simKyma) {
-	if status := &r.rollout.Status.Channels[0]; status.Phase != v1beta2.RolloutRollingBack || !slices.Contains(status.Back, Prefix(k.uid)) {
+	if status := &r.rollout.Status.Channels[0]; !isTakingBack(status.Phase) || !slices.Contains(status.Back, Prefix(k.uid)) {
 		w.fatalf("%s goes back without being named: %+v", k.name, status)
 	}
 	w.counts["went back"]++
@@ -31,7 +31,8 @@ func (w *simHub) judgePlacesBack(plan *Plan, before *v1beta2.RolloutChannel, fac
 		sorted := newSorter(plan, next)
 		wave, _ := sorted.find(m.UID, m.Labels)
 		since, has := w.failedSince(facts, m, plan.waves[wave].name, next)
-		if has && !m.BrokenBefore && since.Truncate(time.Second).After(next.ForgivenUntil.Time) || m.Held == HeldByWindow {
+		if has && !m.BrokenBefore && since.Truncate(time.Second).After(next.ForgivenUntil.Time) || m.Held == HeldByWindow ||
+			isStuck(m) {
 			continue
 		}
 		busy++

@@ -282,6 +282,42 @@ func TestBack(t *testing.T) {
 		s.step()
 		s.must(stopped, "one", "no version of the channel has completed")
 	})
+	t.Run("a target whose author vouches for no way back is told before any fails, and halts without asking anyone to go back", func(t *testing.T) {
+		s := newFixture(t, ring("one"))
+		s.rollout.Spec.OnFailure = v1beta2.RolloutRollback
+		s.kymas("one", "a")
+		s.facts.NoWayBack = "it has no rollbackTo"
+		s.step()
+		s.must(progress, "one", "those that fail will stay there, although onFailure is Rollback: it has no rollbackTo")
+		s.fails("a")
+		s.must(stopped, "one", "1 of 1 failed, 0 allowed; Kymas cannot go back to 1.2.0 by themselves: it has no rollbackTo")
+		mustEqual(t, "asked", 0, len(s.channel().Back))
+	})
+	t.Run("one without a way back stays named, takes no place, and goes back when it can", func(t *testing.T) {
+		s := failing(t)
+		stuck := s.last.TakenBack[len(s.last.TakenBack)-1]
+		s.of(stuck).Reason = v1beta2.ReasonRollbackUnavailable
+		s.step()
+		mustEqual(t, "taken back in its place", 1, len(s.last.TakenBack))
+		s.must(v1beta2.RolloutRollingBack, "one", "1 cannot go back and keep it")
+		for _, name := range []string{"a", "b", "c", "d"} {
+			if name != stuck {
+				s.goesBack(name)
+				s.of(name).State = v1beta2.StateReady
+			}
+		}
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "1 cannot go back and keep it")
+		if !s.ask(stuck, newVersion).Back {
+			t.Error("it is not asked to go back any more, so that its Kyma does not say why it cannot")
+		}
+		s.of(stuck).Reason = ""
+		s.goesBack(stuck)
+		s.of(stuck).State = v1beta2.StateReady
+		s.step()
+		s.must(v1beta2.RolloutRolledBack, "one", "")
+		mustEqual(t, "named", 0, len(s.channel().Back))
+	})
 	t.Run("a plan that is changed to Rollback takes back what had halted, and one that is changed to Halt stops that", func(t *testing.T) {
 		s := newFixture(t, ring("one", atOnce(0)))
 		s.kymas("one", "a", "b")

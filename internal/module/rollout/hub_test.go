@@ -38,6 +38,8 @@ type simKyma struct {
 	wasAside     bool // since it began
 	blocked      bool // cannot begin, and nothing that an owner knows keeps it
 	unsound      bool // never ready with versions that fail
+	stuck        bool // has no way back
+	told         bool // that it has none, since it was asked to go back
 }
 
 // stored is what the API server has: every read of it is as of now, and writes of the rollout are bound to its revision.
@@ -80,6 +82,7 @@ type simHub struct {
 	limit    int32           // of all waves; 0: they differ
 	late     map[string]bool // UIDs that did not begin in time, and may do so by a stale cache
 	begun    map[string]bool // UIDs that began the present target by the list
+	tells    int             // how often a Kyma began or ended to say that it has no way back
 	log      []string
 	counts   map[string]int
 }
@@ -191,6 +194,9 @@ func (w *simHub) anyKyma() (simKyma, bool) {
 // memberOf is how a manager sees a Kyma.
 func memberOf(k simKyma, target string) Member {
 	m := Member{UID: k.uid, Name: k.name, Labels: k.labels(), Created: k.created, LostSince: k.lostSince, State: v1beta2.StateProcessing}
+	if k.told {
+		m.Reason = v1beta2.ReasonRollbackUnavailable
+	}
 	m.Begun = k.running == target
 	if m.Begun {
 		m.At, m.BrokenBefore, m.Ready, m.ReadySince = k.began, k.brokenBefore, k.ready, k.readySince
@@ -293,7 +299,14 @@ func (w *simHub) reconcile(r *replica, uid string) {
 		set = cached.labels()
 	}
 	answer := Ask(&r.rollout, r.mark, "regular", r.offered, Applicant{UID: uid, Labels: set, Running: k.running})
+	before := k.told
+	k.told = answer.Back && k.running == r.offered && k.stuck
+	if k.told != before {
+		w.tells++
+	}
 	switch {
+	case k.told:
+		w.counts["no way back"]++
 	case answer.Back && k.running == r.offered:
 		w.judgeBack(r, &k)
 		k.had, k.running, k.backSince, k.ready, k.everReady = k.running, answer.From, w.wall(), false, false

@@ -77,6 +77,8 @@ type Facts struct {
 	Awaited map[string]Wait
 	// Armed is true once the release is marked: nothing is admitted before.
 	Armed bool
+	// NoWayBack says why the target does not let Kymas go back to the version before by themselves, empty when it does.
+	NoWayBack string
 	// FromMissing says why the version before cannot be installed, empty when it can.
 	FromMissing string
 	// Now is the time, and Jumps are those of its clock.

@@ -31,7 +31,7 @@ func TestModel(t *testing.T) {
 	}
 	for _, what := range []string{"conflict", "admitted", "open", "begun late", "Completed", "Halted", "Aborted", "Waiting", "RollingBack", "RolledBack",
 		"settled Completed", "settled Halted", "settled Waiting", "settled Aborted", "settled RolledBack", "missing", "not begun",
-		"went back", "returned"} {
+		"went back", "returned", "no way back", "settled with no way back"} {
 		if counts[what] == 0 {
 			t.Errorf("no run came to %q: %v", what, counts)
 		}
@@ -62,7 +62,7 @@ func (w *simHub) event() {
 	case dice < 74:
 		w.progress()
 	case dice < 86:
-		w.disturb(w.IntN(10))
+		w.disturb(w.IntN(11))
 	case dice < 90:
 		if next := w.IntN(3); next != w.owner {
 			w.owner, w.replicas[next].awaited = next, nil
@@ -134,6 +134,8 @@ func (w *simHub) disturb(what int) {
 		k.blocked = w.IntN(2) == 0
 	case 9:
 		k.blocked = false
+	case 10:
+		k.stuck = !k.stuck
 	case 7:
 		if k.aside {
 			k.aside, k.freeSince = false, w.wall()

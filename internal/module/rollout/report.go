@@ -114,6 +114,9 @@ func (s *stepper) describeRest() {
 	if from := LastCompleted(&s.channel); from.Version != "" && s.facts.FromMissing != "" {
 		s.notef("first installations wait, since %s cannot be installed: %s", from.Version, shorten(s.facts.FromMissing, messageLimit))
 	}
+	if s.plan.rollback && s.facts.NoWayBack != "" && !isStopped(s.channel.Phase) {
+		s.notef("those that fail will stay there, although onFailure is Rollback: %s", shorten(s.facts.NoWayBack, messageLimit))
+	}
 	if blocking := s.held.blocking; len(blocking) > 0 && s.channel.Phase == v1beta2.RolloutProgressing {
 		s.notef("%s %s a place and cannot begin: %s", english.Plural(len(blocking), "Kyma", ""), english.PluralWord(len(blocking), "has", "have"),
 			firstNames(blocking))

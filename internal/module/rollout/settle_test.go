@@ -19,7 +19,7 @@ func (w *simHub) settle() {
 		w.api.kymas[uid] = k
 	}
 	w.api.mark = string(w.api.rollout.UID)
-	last := ""
+	last, tells := "", w.tells
 	for range 300 {
 		for i, r := range w.replicas {
 			w.sync(r, 1)
@@ -62,6 +62,9 @@ func (w *simHub) settle() {
 	if !strings.Contains(channel.Message, cmp.Or(want, "never said")) {
 		w.fatalf("the run does not end: %+v", channel)
 	}
+	if w.tells-tells > 2*len(w.api.kymas) { // once for what stood in the status, once for what becomes of it
+		w.fatalf("Kymas told %d times that they have no way back, or have one again: %+v", w.tells-tells, channel)
+	}
 	w.judgeRolledBack(channel)
 	w.counts["settled "+string(channel.Phase)]++
 }
@@ -76,10 +79,16 @@ func (w *simHub) judgeRolledBack(channel *v1beta2.RolloutChannel) {
 		if k.running != channel.To.Version || w.api.offered != channel.To.Version {
 			continue
 		}
+		if k.told {
+			w.counts["settled with no way back"]++
+			continue
+		}
 		if k.lostSince.IsZero() && !k.aside {
 			w.fatalf("%s can be reached and has the target after all have gone back: %+v", k.name, channel)
 		}
 		k.lostSince, k.aside = time.Time{}, false
+		w.api.kymas[uid] = k
+		k.stuck = false
 		w.api.kymas[uid] = k
 		w.reconcile(w.replicas[w.owner], uid)
 		if w.api.kymas[uid].running != channel.From.Version {

@@ -66,6 +66,7 @@ func (r *Reconciler) next(
 	if facts.FromMissing, err = r.missing(ctx, w, name); err != nil {
 		return time.Time{}, err
 	}
+	facts.NoWayBack = w.noWayBack(name)
 	status := &w.rollout.Status
 	channel := channelOf(status, name)
 	if channel == nil {

@@ -96,15 +96,33 @@ func (r *Reconciler) template(ctx context.Context, w *inputs, version string) (*
 
 // missing returns why the version before cannot be installed, empty when it can or when there is none.
 func (r *Reconciler) missing(ctx context.Context, w *inputs, channel string) (string, error) {
-	before := channelOf(&w.rollout.Status, channel)
-	if before == nil || before.From.Version == "" || before.From.Version == w.targets[channel].Version {
+	from := w.versionBefore(channel)
+	if from == "" {
 		return "", nil
 	}
-	template, err := r.template(ctx, w, before.From.Version)
+	template, err := r.template(ctx, w, from)
 	if err != nil || template != nil {
 		return "", err
 	}
-	return fmt.Sprintf("ModuleTemplate %s does not exist", module.TemplateName(w.rollout.Name, before.From.Version)), nil
+	return fmt.Sprintf("ModuleTemplate %s does not exist", module.TemplateName(w.rollout.Name, from)), nil
+}
+
+// noWayBack says why what a channel offers does not let Kymas go back to the version before by themselves, empty when it does.
+func (w *inputs) noWayBack(channel string) string {
+	from, template := w.versionBefore(channel), w.targets[channel].template
+	if from == "" || template == nil {
+		return ""
+	}
+	return module.Unvouched(template, from)
+}
+
+// versionBefore returns the version of a channel that had completed before the one that it offers, empty when there is none.
+func (w *inputs) versionBefore(channel string) string {
+	before := channelOf(&w.rollout.Status, channel)
+	if before == nil || before.From.Version == w.targets[channel].Version {
+		return ""
+	}
+	return before.From.Version
 }
 
 // basis returns everything that the facts about a Kyma depend on, beside the Kyma and its Manifest.

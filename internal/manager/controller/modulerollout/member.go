@@ -1,6 +1,7 @@
 package modulerollout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -270,7 +271,7 @@ func (c candidate) report() (state v1beta2.State, reason, message string) {
 		}
 	}
 	if c.entry != nil {
-		state = c.entry.State
+		state, reason = c.entry.State, cmp.Or(c.entry.Reason, reason)
 		if c.entry.Message != "" {
 			message = c.entry.Message
 		}
