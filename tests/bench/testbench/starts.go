@@ -79,8 +79,8 @@ func noteFirst(s *Starts, into map[string]map[string]uint64, manifest *v1beta2.M
 	}
 }
 
-// Succeeded returns the revision of the hub's store in which each Kyma's Manifest said first that a version is up, as Revisions does for the
-// beginning: that ends an upgrade for its rollout, and the Kyma says it a moment later, or once it has another owner.
+// Succeeded returns the revision of the hub's store in which each Kyma's Manifest said first that a version is up, as Revisions does for
+// the beginning: that ends an upgrade for its rollout, and the Kyma says it a moment later, or once it has another owner.
 func (s *Starts) Succeeded(version string) map[string]uint64 {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
