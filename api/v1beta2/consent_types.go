@@ -24,7 +24,8 @@ type PendingVersion struct {
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
-	// From are those whose consent is missing: Hub, Runtime, or both. Empty: none is missing, and the version waits for something else.
+	// From are those whose consent is missing: Hub, Runtime or both of them, or Any, where that of one is enough. Empty: none is missing, and
+	// the version waits for something else.
 	// +listType=atomic
 	// +optional
 	From []ConsentSide `json:"from,omitempty"`
@@ -68,7 +69,7 @@ type PendingCounts struct {
 }
 
 // ConsentSide is a Kyma whose user gives consent.
-// +kubebuilder:validation:Enum=Hub;Runtime
+// +kubebuilder:validation:Enum=Hub;Runtime;Any
 type ConsentSide string
 
 const (
@@ -76,4 +77,6 @@ const (
 	ConsentHub ConsentSide = "Hub"
 	// ConsentRuntime is the user of the Kyma in the runtime.
 	ConsentRuntime ConsentSide = "Runtime"
+	// ConsentAny is the user of either; only a status says so.
+	ConsentAny ConsentSide = "Any"
 )

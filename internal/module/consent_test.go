@@ -152,7 +152,7 @@ func TestConsent(t *testing.T) {
 		{"a rule is not met by the side that it does not name", offered2(demands(ApprovalAlways, hub), runtimeSays("", ref), finding(secrets)), missing("[Hub]")},
 		{"by the other side, neither", offered2(demands(ApprovalAlways, runtime), approving(ref), finding(secrets)), missing("[Runtime]")},
 		{"either of two sides meets a rule that names both", offered2(demands(ApprovalAlways, runtime, hub), runtimeSays("", ref)), installs(ConsentGiven)},
-		{"both are named where either will do", offered2(demands(ApprovalAlways, runtime, hub), finding(secrets)), missing("[Hub Runtime]")},
+		{"either will do", offered2(demands(ApprovalAlways, runtime, hub), finding(secrets)), missing("[Any]")},
 		{"of the two the one that is needed anyway is enough", offered2(demands(ApprovalAlways, runtime, hub), manual, finding(secrets)), missing("[Hub]")},
 		{"all rules that match must be met", offered2(demands(ApprovalAlways, hub), demands(ApprovalNewRights, runtime), approving(ref), finding(secrets)), missing("[Runtime]")},
 		{"new rights", offered2(demands(ApprovalNewRights, hub), finding(secrets)), missing("[Hub]")},

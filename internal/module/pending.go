@@ -56,7 +56,10 @@ func (r *resolver) tellConsent(v *Verdict, d *consentNeed) {
 
 // newPending returns what is told of a version that waits.
 func newPending(d *consentNeed) *v1beta2.PendingVersion {
-	sides, _ := d.from()
+	sides, either := d.from()
+	if either {
+		sides = []v1beta2.ConsentSide{v1beta2.ConsentAny}
+	}
 	return &v1beta2.PendingVersion{
 		Version: d.step.to.Version, Digest: d.step.to.Digest, From: slices.Clone(sides), Deadline: d.deadline,
 		Counts: d.change.Counts, Gravest: slices.Clone(d.change.Gravest), Downtime: d.downtime,
@@ -128,8 +131,7 @@ func (r *resolver) toldBefore(v *Verdict, version string) string {
 func (r *resolver) detailOf(p *v1beta2.PendingVersion, d *consentNeed) string {
 	detail := ""
 	if Synced(r.Snapshot.Kyma) {
-		_, either := d.from()
-		detail = ofWhom(p.From, either)
+		detail = ofWhom(d.from())
 	}
 	switch {
 	case len(p.Gravest) > 0:

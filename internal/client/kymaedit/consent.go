@@ -81,7 +81,7 @@ func (s *KymaContext) FindConsent(name, version string) (Consent, error) {
 	}
 	own := modulestatus.ConsentSides(s.Kyma)
 	for _, side := range pending.From {
-		if !slices.Contains(own, side) {
+		if side != v1beta2.ConsentAny && !slices.Contains(own, side) {
 			consent.Others = append(consent.Others, side)
 		}
 	}

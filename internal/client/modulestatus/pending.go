@@ -47,8 +47,9 @@ func ConsentSides(kyma *v1beta2.Kyma) []v1beta2.ConsentSide {
 
 // ConsentHere reports whether the consent of a Kyma's own user is missing.
 func ConsentHere(kyma *v1beta2.Kyma, pending *v1beta2.PendingVersion) bool {
-	return Awaits(pending) && slices.ContainsFunc(ConsentSides(kyma), func(side v1beta2.ConsentSide) bool {
-		return slices.Contains(pending.From, side)
+	sides := append(ConsentSides(kyma), v1beta2.ConsentAny)
+	return Awaits(pending) && slices.ContainsFunc(pending.From, func(side v1beta2.ConsentSide) bool {
+		return slices.Contains(sides, side)
 	})
 }
 
@@ -61,6 +62,8 @@ func Consenters(sides []v1beta2.ConsentSide) string {
 			names = append(names, "the operator of the hub")
 		case v1beta2.ConsentRuntime:
 			names = append(names, "the user of the runtime")
+		case v1beta2.ConsentAny:
+			names = append(names, "the operator of the hub or the user of the runtime")
 		default:
 			names = append(names, string(side))
 		}

@@ -28,7 +28,7 @@ func TestStates_CountWhatWaitsForConsent(t *testing.T) {
 		states.ObserveKyma(observed)
 	}
 	const head = `
-# HELP lifecycle_mgr_approval_pending How many Kymas have a version of a module that waits for the consent of a side: Hub or Runtime.
+# HELP lifecycle_mgr_approval_pending How many Kymas have a version of a module that waits for the consent of a side: Hub, Runtime, or Any where one of them is enough.
 # TYPE lifecycle_mgr_approval_pending gauge
 `
 	const series = `lifecycle_mgr_approval_pending{module_name="istio",side="`

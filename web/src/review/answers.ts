@@ -106,7 +106,7 @@ export interface Review {
   more?: number
 }
 
-export type ConsentSide = 'Hub' | 'Runtime'
+export type ConsentSide = 'Hub' | 'Runtime' | 'Any'
 export interface Pending {
   version: string
   digest?: string

@@ -73,6 +73,7 @@ it('counts objects and restarts', () => {
 })
 
 it('names who must agree', () => {
+  expect(sidesText(['Any'])).toBe('the operator of the hub or the user of the runtime')
   expect(sidesText(['Hub', 'Runtime'])).toBe('the operator of the hub and the user of the runtime')
 })
 

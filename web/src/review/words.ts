@@ -156,7 +156,11 @@ export function objectsText(o: ObjectChanges): string {
 
 /** sidesText names those whose consent is missing. */
 export function sidesText(sides: ConsentSide[] | undefined): string {
-  const names = { Hub: 'the operator of the hub', Runtime: 'the user of the runtime' }
+  const names = {
+    Hub: 'the operator of the hub',
+    Runtime: 'the user of the runtime',
+    Any: 'the operator of the hub or the user of the runtime',
+  }
   return (sides ?? []).map((side) => (Object.hasOwn(names, side) ? names[side] : side)).join(' and ')
 }
 
