@@ -87,6 +87,9 @@ const (
 	// AnnotationUpgradeStrategy on a Manifest is UpgradeManual where new versions of its module wait for a person; absent otherwise. It
 	// outlives the entry of a module that is taken out of the spec, and is upgraded while its deletion is blocked.
 	AnnotationUpgradeStrategy = OperatorPrefix + "upgrade-strategy"
+	// AnnotationPlan on a Manifest is what its first pass may apply, as the entries of an inventory in base64 of their shard's format. It
+	// stands for status.synced until a pass has written a status.
+	AnnotationPlan = OperatorPrefix + "plan"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

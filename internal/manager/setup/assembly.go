@@ -170,6 +170,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
 		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts, Progress: &a.progress,
+		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}),
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}

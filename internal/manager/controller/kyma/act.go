@@ -84,6 +84,7 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 	var writes []write
 	for _, manifest := range plan.Apply {
 		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
+			r.addPlan(ctx, manifest)
 			return r.apply(ctx, manifest)
 		}})
 	}
@@ -102,6 +103,16 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 		}})
 	}
 	return writes
+}
+
+// addPlan lets a Manifest that is new carry what its first pass may apply.
+func (r *Reconciler) addPlan(ctx context.Context, manifest *v1beta2.Manifest) {
+	if r.Plans == nil || manifest.UID != "" {
+		return
+	}
+	if plan := r.Plans.Plan(ctx, manifest); plan != "" {
+		manifest.Annotations[v1beta2.AnnotationPlan] = plan
+	}
 }
 
 // apply writes a complete Manifest by server-side apply. An existing one carries UID and resourceVersion, so that a stale view is a

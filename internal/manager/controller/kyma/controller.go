@@ -59,6 +59,8 @@ type Reconciler struct {
 	Approvals Approvals
 	// Rights finds out what versions that wait for consent ask for.
 	Rights Rights
+	// Plans tells what new Manifests will install; nil: their first passes find that out.
+	Plans Plans
 	// Signatures enqueues Kymas when other rules for signatures take effect; nil: they never do.
 	Signatures source.Source
 	// Login enqueues Kymas when the registry's credentials change; nil: they never do.
@@ -276,6 +278,9 @@ func (r *Reconciler) putStatus(ctx context.Context, kyma, before *v1beta2.Kyma) 
 func (r *Reconciler) recordTransition(ctx context.Context, kyma *v1beta2.Kyma, from v1beta2.State) {
 	reason, message := readyReason(kyma)
 	logf.FromContext(ctx).Info("State changed", "from", from, "to", kyma.Status.State, "reason", reason, "message", message)
+	if from == "" && kyma.Status.State == v1beta2.StateProcessing {
+		return // it begins, which its creation told already
+	}
 	kind := corev1.EventTypeNormal
 	if kyma.Status.State == v1beta2.StateError || kyma.Status.State == v1beta2.StateWarning {
 		kind = corev1.EventTypeWarning

@@ -24,6 +24,12 @@ type Components interface {
 	MarkSuspect(key module.ComponentKey) time.Duration
 }
 
+// Plans tells what the first pass of a Manifest will apply.
+type Plans interface {
+	// Plan returns the value of annotation plan for a Manifest that is about to be created; empty where that is not known soon.
+	Plan(ctx context.Context, manifest *v1beta2.Manifest) string
+}
+
 // Rights finds out what contents of modules may do.
 type Rights interface {
 	// Change returns what a content of a Kyma's module may do and another one may not. It never takes long, and makes no call to the hub or,

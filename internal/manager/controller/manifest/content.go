@@ -106,6 +106,9 @@ func (w *scope) scope(parts []Part) render.Scope {
 		namespaced, known = w.discovered[gvk]
 		return namespaced, known
 	}
+	if w.runtime == nil {
+		return render.FirstKnown(render.Scopes(all).Scope, render.BuiltinScope)
+	}
 	return render.FirstKnown(render.Scopes(all).Scope, w.runtime.Namespaced, asked)
 }
 

@@ -30,7 +30,8 @@ const applying = "objects are being applied"
 //  4. Where the only work is to put back what was put back a moment ago, it waits.
 //  5. A Manifest that went back keeps the newer definitions, where they serve its content. A definition whose change would break its
 //     users is refused, before anything is written.
-//  6. The planned inventory is written before the first object, so that nothing leaks when this process dies.
+//  6. The planned inventory is written before the first object, so that nothing leaks when this process dies. For a first installation it
+//     mostly came with the Manifest, see Planner.
 //  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
 //  8. Health, and then the probes.
 func (r *Reconciler) install(ctx context.Context, w *scope) (passResult, error) {

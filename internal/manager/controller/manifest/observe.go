@@ -35,7 +35,9 @@ func (r *Reconciler) connect(ctx context.Context, w *scope) error {
 		return err
 	}
 	w.recorded, err = r.loadInventory(ctx, w.manifest)
-	w.stored = w.recorded
+	if !hasFirstPlan(w.manifest) { // which is not in the status, and is written there by any report
+		w.stored = w.recorded
+	}
 	if err != nil || !w.confined {
 		return err
 	}

@@ -43,7 +43,7 @@ const retryDeleting = 15 * time.Second
 // What is in the hub itself, of a namespace that may not install there (any more), is removed by rules 1, 5 and 6; by 3 and 4 only where
 // the definition of the custom resource is ours; and nothing is repaired meanwhile.
 func (r *Reconciler) remove(ctx context.Context, w *scope) (passResult, error) {
-	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() {
+	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() && !hasFirstPlan(w.manifest) {
 		return passResult{gone: true}, r.dropFinalizers(ctx, w)
 	}
 	if err := r.connect(ctx, w); err != nil {
@@ -291,7 +291,7 @@ func (r *Reconciler) release(ctx context.Context, w *scope) (passResult, error) 
 		}
 		return passResult{gone: true}, nil // the deletion event brings us back for the rest
 	}
-	if len(w.manifest.Status.Synced) > 0 {
+	if len(w.manifest.Status.Synced) > 0 || hasFirstPlan(w.manifest) {
 		err := r.connect(ctx, w)
 		if problem := problemOf(err); problem != nil && problem.Reason == v1beta2.ReasonAccessSecretNotFound {
 			err = nil

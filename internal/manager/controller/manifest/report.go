@@ -355,7 +355,8 @@ func (r *Reconciler) putStatus(ctx context.Context, w *scope) error {
 	return err
 }
 
-// recordTransition reports a change once: a log line when state or reason changed, and an event when that may matter to users.
+// recordTransition reports a change once: a log line when state or reason changed, and an event unless it is a step of an installation
+// that goes well so far.
 func (r *Reconciler) recordTransition(ctx context.Context, w *scope) {
 	from, to := &w.before.Status, &w.manifest.Status
 	before, after := conditions.Find(from.Conditions, v1beta2.ConditionReady), conditions.Find(to.Conditions, v1beta2.ConditionReady)
@@ -363,8 +364,9 @@ func (r *Reconciler) recordTransition(ctx context.Context, w *scope) {
 		return
 	}
 	logf.FromContext(ctx).Info("State changed", "from", from.State, "to", to.State, "reason", after.Reason, "message", after.Message)
-	if to.State == v1beta2.StateProcessing && after.Reason == v1beta2.ReasonApplying {
-		return // the result is an event soon
+	if (before == nil || course[before.Reason]) && course[after.Reason] &&
+		!conditions.IsTrueAt(from.Conditions, v1beta2.ConditionInstallation, w.generation) {
+		return // an installation that goes well: its Kyma tells that it is ready
 	}
 	kind := corev1.EventTypeNormal
 	if to.State == v1beta2.StateError || to.State == v1beta2.StateWarning {
@@ -372,6 +374,12 @@ func (r *Reconciler) recordTransition(ctx context.Context, w *scope) {
 	}
 	note := fmt.Sprintf("State is now %s: %s", to.State, after.Message)
 	r.Events.Eventf(w.manifest, nil, kind, after.Reason, "Reconcile", "%s", conditions.Note(note))
+}
+
+// course are the reasons of an installation that goes well. An event of each for each module would cost the hub of a fleet half as many
+// writes again as the installation does.
+var course = map[string]bool{
+	v1beta2.ReasonPending: true, v1beta2.ReasonApplying: true, v1beta2.ReasonWaitingForObjects: true, v1beta2.ReasonReady: true,
 }
 
 func parseOwner(owner string) (types.NamespacedName, bool) {

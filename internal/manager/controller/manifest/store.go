@@ -59,6 +59,9 @@ func (c *shardCache) forget(key types.NamespacedName) {
 // loadInventory reads what was installed. A missing or damaged shard stops everything: deciding on half a record could delete desired
 // objects or leak others.
 func (r *Reconciler) loadInventory(ctx context.Context, manifest *v1beta2.Manifest) ([]inventory.Entry, error) {
+	if hasFirstPlan(manifest) {
+		return readFirstPlan(manifest)
+	}
 	entries := fromStatus(manifest.Status.Synced)
 	names := manifest.Status.InventoryShards
 	if len(names) == 0 {
