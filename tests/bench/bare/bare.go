@@ -39,8 +39,10 @@ type Spec struct {
 
 // Outcome is what it came to.
 type Outcome struct {
-	Calls int           `json:"calls"`
-	Took  time.Duration `json:"took"`
+	// Calls are those to runtimes, HubWrites those to the hub beside them.
+	Calls     int           `json:"calls"`
+	HubWrites int           `json:"hubWrites,omitempty"`
+	Took      time.Duration `json:"took"`
 	// CPU is the processor time of the loop alone, the start of its process not included.
 	CPU time.Duration `json:"cpu"`
 	// P50 and P99 are those of single calls, in milliseconds.
@@ -66,35 +68,65 @@ func Answer() {
 	os.Exit(0)
 }
 
-func answer() error {
-	var spec Spec
-	if err := json.NewDecoder(os.Stdin).Decode(&spec); err != nil {
-		return err
-	}
-	outcome, err := loop(context.Background(), spec)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(outcome)
+// order is what a process is started for: one of the two loops.
+type order struct {
+	Loop      *Spec      `json:"loop,omitempty"`
+	Necessary *Necessary `json:"necessary,omitempty"`
 }
 
-// Run runs the loop as a process of its own: this very program, which must call Answer first.
+func answer() error {
+	var o order
+	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
+		return err
+	}
+	outcomes, err := o.run(context.Background())
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(outcomes)
+}
+
+// run returns what each step of the loop came to.
+func (o order) run(ctx context.Context) ([]Outcome, error) {
+	if o.Necessary != nil {
+		return necessary(ctx, *o.Necessary)
+	}
+	outcome, err := loop(ctx, *o.Loop)
+	return []Outcome{outcome}, err
+}
+
+// Run runs the loop that only writes into runtimes, as a process of its own: this very program, which must call Answer first.
 func Run(ctx context.Context, spec Spec) (Outcome, error) {
-	self, err := os.Executable()
+	outcomes, err := start(ctx, order{Loop: &spec}, 1)
 	if err != nil {
 		return Outcome{}, err
 	}
-	input, err := json.Marshal(spec)
+	return outcomes[0], nil
+}
+
+// start runs an order as a process of its own, and returns the outcomes of so many steps.
+func start(ctx context.Context, o order, steps int) ([]Outcome, error) {
+	self, err := os.Executable()
 	if err != nil {
-		return Outcome{}, err
+		return nil, err
+	}
+	input, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
 	}
 	var out, problem bytes.Buffer
 	child := exec.CommandContext(ctx, self)
 	child.Env = append(os.Environ(), variable+"=1")
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(input), &out, &problem
 	if err := child.Run(); err != nil {
-		return Outcome{}, fmt.Errorf("the bare loop failed: %w", errors.Join(err, errors.New(problem.String())))
+		return nil, fmt.Errorf("the bare loop failed: %w", errors.Join(err, errors.New(problem.String())))
 	}
-	var outcome Outcome
-	return outcome, json.Unmarshal(out.Bytes(), &outcome)
+	var outcomes []Outcome
+	if err := json.Unmarshal(out.Bytes(), &outcomes); err != nil {
+		return nil, err
+	}
+	if len(outcomes) != steps {
+		return nil, fmt.Errorf("the bare loop told the outcome of %d steps, not of %d", len(outcomes), steps)
+	}
+	return outcomes, nil
 }

@@ -41,10 +41,28 @@ var resources = map[string]schema.GroupVersionResource{
 
 // unit is one module of one runtime.
 type unit struct {
-	config  *rest.Config
 	writer  dynamic.Interface
 	lister  metadata.Interface
 	objects []*unstructured.Unstructured
+}
+
+// tally counts calls to runtimes, and writes to the hub.
+type tally struct {
+	calls, writes atomic.Int64
+	times         meter.Latencies
+}
+
+// timed does something, and returns what it came to.
+func timed(do func(*tally) error) (Outcome, error) {
+	var t tally
+	begin, before := time.Now(), processor()
+	if err := do(&t); err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{
+		Calls: int(t.calls.Load()), HubWrites: int(t.writes.Load()), Took: time.Since(begin), CPU: processor() - before,
+		P50: meter.Milliseconds(t.times.Quantile(0.5)), P99: meter.Milliseconds(t.times.Quantile(0.99)),
+	}, nil
 }
 
 // loop prepares everything, and then takes the time.
@@ -53,34 +71,29 @@ func loop(ctx context.Context, spec Spec) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	var calls atomic.Int64
-	var times meter.Latencies
-	begin, before := time.Now(), processor()
-	for range max(1, spec.Rounds) {
-		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(spec.Units)
-		for _, u := range units {
-			group.Go(func() error { return u.run(groupCtx, spec, &calls, &times) })
+	return timed(func(t *tally) error {
+		for range max(1, spec.Rounds) {
+			group, groupCtx := errgroup.WithContext(ctx)
+			group.SetLimit(spec.Units)
+			for _, u := range units {
+				group.Go(func() error { return u.run(groupCtx, spec, t) })
+			}
+			if err := group.Wait(); err != nil {
+				return err
+			}
 		}
-		if err := group.Wait(); err != nil {
-			return Outcome{}, err
-		}
-	}
-	return Outcome{
-		Calls: int(calls.Load()), Took: time.Since(begin), CPU: processor() - before,
-		P50: meter.Milliseconds(times.Quantile(0.5)), P99: meter.Milliseconds(times.Quantile(0.99)),
-	}, nil
+		return nil
+	})
 }
 
 // prepare makes a client for each runtime, and parses the objects.
 func prepare(spec Spec) ([]*unit, error) {
 	var units []*unit
 	for _, kubeconfig := range spec.Kubeconfigs {
-		config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+		config, err := configOf(kubeconfig)
 		if err != nil {
 			return nil, err
 		}
-		config.QPS, config.UserAgent = -1, agent
 		writer, err := dynamic.NewForConfig(config)
 		if err != nil {
 			return nil, err
@@ -94,10 +107,20 @@ func prepare(spec Spec) ([]*unit, error) {
 			if err != nil {
 				return nil, err
 			}
-			units = append(units, &unit{config: config, writer: writer, lister: lister, objects: objects})
+			units = append(units, &unit{writer: writer, lister: lister, objects: objects})
 		}
 	}
 	return units, nil
+}
+
+// configOf returns access without a rate limit.
+func configOf(kubeconfig []byte) (*rest.Config, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.UserAgent = -1, agent
+	return config, nil
 }
 
 func parse(module []byte) ([]*unstructured.Unstructured, error) {
@@ -115,36 +138,42 @@ func parse(module []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-func (u *unit) run(ctx context.Context, spec Spec, calls *atomic.Int64, times *meter.Latencies) error {
+func (u *unit) run(ctx context.Context, spec Spec, t *tally) error {
 	if spec.Mode == List {
 		begin := time.Now()
 		_, err := u.lister.Resource(resources["ConfigMap"]).List(ctx, metav1.ListOptions{})
-		times.Add(time.Since(begin))
-		calls.Add(1)
+		t.times.Add(time.Since(begin))
+		t.calls.Add(1)
 		return err
 	}
+	_, err := u.install(ctx, spec.Workers, t)
+	return err
+}
+
+// install applies all objects, some at once, and returns what the runtime has then, in the same order.
+func (u *unit) install(ctx context.Context, workers int, t *tally) ([]*unstructured.Unstructured, error) {
+	applied := make([]*unstructured.Unstructured, len(u.objects))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(spec.Workers)
-	for _, object := range u.objects {
-		group.Go(func() error {
+	group.SetLimit(workers)
+	for i, object := range u.objects {
+		group.Go(func() (err error) {
 			begin := time.Now()
-			err := u.apply(ctx, object)
-			times.Add(time.Since(begin))
-			calls.Add(1)
+			applied[i], err = u.apply(ctx, object)
+			t.times.Add(time.Since(begin))
+			t.calls.Add(1)
 			return err
 		})
 	}
-	return group.Wait()
+	return applied, group.Wait()
 }
 
-func (u *unit) apply(ctx context.Context, object *unstructured.Unstructured) error {
+func (u *unit) apply(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, ok := resources[object.GetKind()]
 	if !ok {
-		return fmt.Errorf("the bare loop does not know the kind %s", object.GetKind())
+		return nil, fmt.Errorf("the bare loop does not know the kind %s", object.GetKind())
 	}
 	target := u.writer.Resource(resource).Namespace(object.GetNamespace())
-	_, err := target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: agent, Force: true})
-	return err
+	return target.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: agent, Force: true})
 }
 
 // processor returns the time that this process has had, the kernel on its behalf included.

@@ -18,7 +18,7 @@ const (
 type titled struct{ bench, title string }
 
 var titles = []titled{
-	{"B0", "B0: the limit, a bare loop of the same writes"},
+	{"B0", "B0: a bare loop that writes into runtimes only"},
 	{"B1", "B1: one module into one runtime"},
 	{"B2", "B2: many Kymas at once"},
 	{"B3", "B3: at rest"},

@@ -124,5 +124,8 @@ func (h *Hub) giveRights(ctx context.Context, root string) error {
 	}
 }
 
+// AccessKubeconfig returns Access as a kubeconfig.
+func (h *Hub) AccessKubeconfig() ([]byte, error) { return localcluster.KubeconfigOf("hub", h.Access) }
+
 // Log returns the folder with the logs of API server and etcd.
 func (h *Hub) Log() string { return filepath.Join(h.plane.Dir, "logs") }

@@ -2,13 +2,16 @@ package testbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -92,6 +95,28 @@ func (w *Bench) ChangeKyma(ctx context.Context, name string, change func(*v1beta
 func (w *Bench) CreateKyma(ctx context.Context, kyma *v1beta2.Kyma) (time.Time, error) {
 	sent := time.Now()
 	return sent, w.Hub.Client.Create(ctx, kyma)
+}
+
+// ForgetKymas removes Kymas and their Manifests from the hub while no manager runs that would: their finalizers first. What they brought
+// into runtimes stays.
+func (w *Bench) ForgetKymas(ctx context.Context, names ...string) error {
+	manifests := &v1beta2.ManifestList{}
+	if err := w.Hub.Client.List(ctx, manifests, client.InNamespace(v1beta2.DefaultNamespace)); err != nil {
+		return err
+	}
+	var all []client.Object
+	for i := range manifests.Items {
+		if slices.Contains(names, manifests.Items[i].Labels[v1beta2.LabelKymaName]) {
+			all = append(all, &manifests.Items[i])
+		}
+	}
+	for _, name := range names {
+		all = append(all, NewKyma(name))
+	}
+	release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	return many(ctx, 0, len(all), func(ctx context.Context, i int) error {
+		return errors.Join(w.Hub.Client.Patch(ctx, all[i], release), w.Hub.Client.Delete(ctx, all[i]))
+	})
 }
 
 // many calls do for first to first+count-1, several at once, and stops at the first error.

@@ -89,7 +89,7 @@ func (w *Bench) launchManager(ctx context.Context, o ManagerOptions, content str
 		return nil, err
 	}
 	kubeconfig := filepath.Join(w.dir, "manager.kubeconfig")
-	data, err := localcluster.KubeconfigOf("hub", w.Hub.Access)
+	data, err := w.Hub.AccessKubeconfig()
 	if err != nil {
 		return nil, err
 	}

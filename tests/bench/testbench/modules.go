@@ -86,6 +86,9 @@ spec:
       containers: [{name: manager, image: "example.invalid/%[1]s:%[3]s"}]
 `
 
+// Component returns the name of the module's component.
+func (m Module) Component() string { return componentName(m.Name) }
+
 // Offer publishes a version of a module and creates its ModuleTemplate; channels point at it when any are named.
 func (w *Bench) Offer(ctx context.Context, m Module, channels ...string) error {
 	return w.offer(ctx, v1beta2.ModuleTemplateSpec{ModuleName: m.Name, Version: m.Version, RollbackTo: m.RollbackTo}, m.YAML(), channels)

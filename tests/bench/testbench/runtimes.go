@@ -13,7 +13,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/simruntime"
 )
 
-// runtimeUser is who the manager is to real runtimes, and bareUser who the bare loop is, which is not counted.
+// runtimeUser is who the manager is to real runtimes, and bareUser who the bare loop is, which is not counted. On the hub and in simulated
+// runtimes bareUser is its user agent.
 const (
 	runtimeUser = "lifecycle-manager"
 	bareUser    = "bare"

@@ -15,7 +15,8 @@ const (
 	bareModules = 50
 )
 
-// bareLoop is B0: what a plain client reaches, by the same number of workers, with nothing else continuing.
+// bareLoop is B0: what a plain client reaches, by the same number of workers, with nothing else continuing. What it reaches when it also
+// makes the necessary writes on the hub stands in B2, whose fleets have a hub.
 func bareLoop(ctx context.Context, b *Bench) error {
 	return errors.Join(b.bareOn(ctx, false, bareReal, bareModules), b.bareOn(ctx, true, bareSimulated, b.Modules))
 }
@@ -72,9 +73,22 @@ func bareSpec(runtimes []*testbench.Runtime) bare.Spec {
 	return spec
 }
 
-// bare runs the bare loop on a share of the fleet's spare runtimes: 0 or 1.
+// The shares of a fleet's spare runtimes: for the bare loop before and after the manager's Kymas, and for that of the necessary writes.
+const (
+	shareBefore = iota
+	shareAfter
+	shareNecessary
+	shares
+)
+
+// spares returns a share of the spare runtimes.
+func (f *Setup) spares(share int) []*testbench.Runtime {
+	return f.Runtimes[f.k+share*f.spare : f.k+(share+1)*f.spare]
+}
+
+// bare runs the bare loop on a share of the fleet's spare runtimes.
 func (f *Setup) bare(ctx context.Context, b *Bench, share int, version string) (bare.Outcome, error) {
-	spec := bareSpec(f.Runtimes[f.k+share*f.spare : f.k+(share+1)*f.spare])
+	spec := bareSpec(f.spares(share))
 	spec.Modules = b.content(b.Modules, version)
 	return bare.Run(ctx, spec)
 }

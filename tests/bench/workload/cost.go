@@ -89,6 +89,13 @@ func reads(c calls.Counts) calls.Counts {
 	return c.Where(func(call calls.Call) bool { return !call.Write() })
 }
 
+// events returns the writes of events, which Writes leaves out.
+func events(c calls.Counts) calls.Counts {
+	return c.Where(func(call calls.Call) bool {
+		return call.Write() && (call.Resource == "events" || call.Resource == "events.events.k8s.io")
+	})
+}
+
 // moduleWrites returns those that a module costs: not what the hub keeps in a runtime for itself.
 func moduleWrites(c calls.Counts) float64 {
 	return float64(c.Writes().Where(func(call calls.Call) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// genuineKymas have a real API server each, and two more are for the bare loop: as many as two cores bear.
+	// genuineKymas have a real API server each, and three more are for the bare loops: as many as two cores bear.
 	genuineKymas, genuineSpare = 3, 1
 	// genuineModules make up for the few Kymas: there are as many objects for each write to the hub as in large fleets.
 	genuineModules = 25
@@ -19,7 +19,7 @@ const (
 func genuine(ctx context.Context, b *Bench) error {
 	o := *b
 	o.Modules, o.tier, o.fleet = genuineModules, ", real API servers", nil
-	w, err := o.open(ctx, testbench.Options{Runtimes: genuineKymas + 2*genuineSpare})
+	w, err := o.open(ctx, testbench.Options{Runtimes: genuineKymas + shares*genuineSpare})
 	if err != nil {
 		return err
 	}

@@ -81,17 +81,18 @@ func (b *Bench) tellRollout(ctx context.Context, f *Setup, r *report.Result, cos
 	}
 	all := reached.Quantile(1)
 	objects := float64(f.Size() * b.Objects * f.rolled)
-	// The bound is what the bare loop needs to change the same objects, which are there already.
-	change, err := f.bare(ctx, b, 0, version2)
+	// What the bare loop needs to change the same objects, which are there already, is no bound: it writes nothing to the hub.
+	change, err := f.bare(ctx, b, shareBefore, version2)
 	if err != nil {
 		return err
 	}
-	bound := objects / change.Rate()
+	bare := objects / change.Rate()
 	r.Add("half of the Kymas Ready after", "s", reached.Quantile(0.5).Seconds())
 	r.Add("99 % after", "s", reached.Quantile(0.99).Seconds())
 	r.Add("all after", "s", all.Seconds())
-	r.Add("the bare loop would need", "s", bound)
-	r.Add("ratio of the two", "", all.Seconds()/bound, report.AtMost(2))
+	r.Add("the bare loop would need", "s", bare)
+	r.Add("ratio of the two", "", all.Seconds()/bare)
+	f.Necessary.tellBump(r, f.Size(), all)
 	r.Add("most calls to the hub in a second", "calls/s", peak, report.AtMost(1000))
 	r.Add("manager's CPU for each Kyma", "ms", spent.usage.CPU.Seconds()*1000/float64(f.Size()))
 	sum := foreign.Summary()

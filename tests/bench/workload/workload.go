@@ -173,6 +173,8 @@ type Setup struct {
 	Late    []string
 	// Bare is what the bare loop made of the same objects, in the same world.
 	Bare bare.Outcome
+	// Necessary is what the bare loop made of them that also writes to the hub what no operator can do without.
+	Necessary Necessary
 
 	k, spare int
 	// rolled is how many of Modules get a new version in B4.
