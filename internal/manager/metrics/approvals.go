@@ -51,7 +51,8 @@ func waitingOf(kyma *v1beta2.Kyma) []waiting {
 // newWaitingDesc describes how many Kymas wait for consent.
 func newWaitingDesc() *prometheus.Desc {
 	return prometheus.NewDesc("lifecycle_mgr_approval_pending",
-		"How many Kymas have a version of a module that waits for the consent of a side: Hub, Runtime, or Any where one of them is enough.", []string{labelModule, "side"}, nil)
+		"How many Kymas have a version of a module that waits for the consent of a side: Hub, Runtime, or Any where one of them is enough.",
+		[]string{labelModule, "side"}, nil)
 }
 
 // collectWaiting sends the number of Kymas for each module and side.

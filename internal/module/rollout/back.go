@@ -71,8 +71,8 @@ func (s *stepper) limitBack() int {
 
 // pruneBack removes those that were seen to have gone back, and counts those that take a place, those that have no way back, and the others
 // that still have the target. One that cannot go back now takes no place and delays no other: it does when it can, also after the end. One
-// without a way back stays named: if it were not, its Kyma would not say so any more, and it would be asked again. One that is missing among
-// the members keeps its place until the API server was asked for it.
+// without a way back stays named: its Kyma would not say so any more otherwise, and it would be asked again. One that is missing among the
+// members keeps its place until the API server was asked for it.
 func (s *stepper) pruneBack() (busy, stuck, left int) {
 	named := make(map[string]int, len(s.channel.Back)) // 1: seen, 2: has gone back
 	for _, prefix := range s.channel.Back {

@@ -9,6 +9,7 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -73,20 +74,23 @@ func consent(b *testing.B, env *testkit.Env, kyma *v1beta2.Kyma, module, version
 // askedFor waits until a ready Kyma asks for consent to a version, or to none where that is empty, and returns the version's digest.
 func askedFor(b *testing.B, env *testkit.Env, kyma *v1beta2.Kyma, version string) string {
 	b.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if err := env.Hub.Client.Get(context.Background(), client.ObjectKeyFromObject(kyma), kyma); err != nil {
-			b.Fatal(err)
+	digest := ""
+	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if err := env.Hub.Client.Get(ctx, client.ObjectKeyFromObject(kyma), kyma); err != nil {
+			return false, err
 		}
 		if kyma.Status.State != v1beta2.StateReady || len(kyma.Status.Modules) == 0 {
-			continue
+			return false, nil
 		}
-		switch pending := kyma.Status.Modules[0].Pending; {
-		case pending == nil && version == "":
-			return ""
-		case pending != nil && pending.Version == version && len(pending.From) > 0:
-			return pending.Digest
+		pending := kyma.Status.Modules[0].Pending
+		if pending == nil || version == "" {
+			return pending == nil && version == "", nil
 		}
+		digest = pending.Digest
+		return pending.Version == version && len(pending.From) > 0, nil
+	})
+	if err != nil {
+		b.Fatalf("no question for consent to %q: %v: %+v", version, err, kyma.Status.Modules)
 	}
-	b.Fatalf("no question for consent to %q: %+v", version, kyma.Status.Modules)
-	return ""
+	return digest
 }
