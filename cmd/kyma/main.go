@@ -13,9 +13,11 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/startup"
 )
 
 func main() {
+	startup.Done()
 	// Library logs are for operators. A command prints what matters by itself.
 	klog.SetLogger(logr.Discard())
 	log.SetLogger(logr.Discard())
