@@ -143,8 +143,8 @@ func holdsData(id inventory.ID) bool {
 	return id.Group == "" && (id.Kind == "Secret" || id.Kind == "ConfigMap")
 }
 
-// safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value. Its patterns repeat classes up
-// to 253 times, which makes them large: they are compiled when a response has to be read.
+// safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value. Its patterns repeat classes
+// up to 253 times, which makes them large: they are compiled when a response has to be read.
 var safe = sync.OnceValue(func() (compiled []*regexp.Regexp) {
 	for _, pattern := range []string{
 		`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`,

@@ -9,7 +9,7 @@ import (
 )
 
 // The accesses that Push writes and that signing finds digests for. OCM's packages of access types would say the same, and each brings
-// OCM's whole context of repositories and its grammars into a program's start: a third of what it took.
+// OCM's whole context of repositories and its grammars into a program's start: a fifth of what it took.
 const (
 	accessLocalBlob   = "localBlob"
 	accessOCIArtifact = "ociArtifact"
