@@ -8,14 +8,17 @@ import (
 	"syscall"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/startup"
 )
 
 func main() {
+	cobra.OnInitialize(startup.Done) // before the command runs: until then there is nothing to collect
 	// Library logs are for operators. A command prints what matters by itself.
 	klog.SetLogger(logr.Discard())
 	log.SetLogger(logr.Discard())

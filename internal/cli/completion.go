@@ -27,7 +27,7 @@ func completing(ctx context.Context, args []string) (context.Context, context.Ca
 // completes adds to a command what completion has in common everywhere: flags with fixed words offer these, and arguments offer only
 // words with the typed prefix.
 func completes(command *cobra.Command) {
-	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+	offer := func(flag *pflag.Flag) {
 		var words []string
 		if formats, ok := flag.Value.(*console.Formats); ok {
 			for _, format := range formats.Allowed {
@@ -36,10 +36,16 @@ func completes(command *cobra.Command) {
 		} else if flag.Name == "dry-run" && flag.Value.Type() == "string" {
 			words = []string{"none", "client", "server"}
 		}
-		if _, own := command.GetFlagCompletionFunc(flag.Name); len(words) > 0 && !own {
+		if len(words) == 0 {
+			return
+		}
+		if _, own := command.GetFlagCompletionFunc(flag.Name); !own {
 			_ = command.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 		}
-	})
+	}
+	// LocalFlags would give the same, and copies all flags of the parents into each of a hundred commands at every start.
+	command.Flags().VisitAll(offer)
+	command.PersistentFlags().VisitAll(offer)
 	offers := command.ValidArgsFunction
 	if offers == nil {
 		return

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -142,23 +143,29 @@ func holdsData(id inventory.ID) bool {
 	return id.Group == "" && (id.Kind == "Secret" || id.Kind == "ConfigMap")
 }
 
-// safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value.
-var safe = []*regexp.Regexp{
-	regexp.MustCompile(`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`),
-	regexp.MustCompile(`^Internal error occurred: failed calling webhook "[a-zA-Z0-9.-]{1,253}"`),
-	regexp.MustCompile(`ValidatingAdmissionPolicy '[a-zA-Z0-9.-]{1,253}' with binding '[a-zA-Z0-9.-]{1,253}' denied request`),
-	regexp.MustCompile(`unknown field "[\w.\[\]-]{1,253}"`),
-	regexp.MustCompile(`Request entity too large: limit is \d+`),
-	regexp.MustCompile(`etcdserver: request is too large`),
-	regexp.MustCompile(`trying to send message larger than max`),
-	regexp.MustCompile(`illegal base64 data at input byte \d+`),
-	regexp.MustCompile(`\.[\w.-]+: (expected \w+|field not declared in schema)`),
-	regexp.MustCompile(`cannot unmarshal (string|number|bool|array|object) into Go struct field [\w.]+ of type [\w.\[\]]+`),
-}
+// safe matches the parts of responses that name fields, types or the policy at work, and cannot hold a value. Its patterns repeat classes
+// up to 253 times, which makes them large: they are compiled when a response has to be read.
+var safe = sync.OnceValue(func() (compiled []*regexp.Regexp) {
+	for _, pattern := range []string{
+		`admission webhook "[a-zA-Z0-9.-]{1,253}" denied the request`,
+		`^Internal error occurred: failed calling webhook "[a-zA-Z0-9.-]{1,253}"`,
+		`ValidatingAdmissionPolicy '[a-zA-Z0-9.-]{1,253}' with binding '[a-zA-Z0-9.-]{1,253}' denied request`,
+		`unknown field "[\w.\[\]-]{1,253}"`,
+		`Request entity too large: limit is \d+`,
+		`etcdserver: request is too large`,
+		`trying to send message larger than max`,
+		`illegal base64 data at input byte \d+`,
+		`\.[\w.-]+: (expected \w+|field not declared in schema)`,
+		`cannot unmarshal (string|number|bool|array|object) into Go struct field [\w.]+ of type [\w.\[\]]+`,
+	} {
+		compiled = append(compiled, regexp.MustCompile(pattern))
+	}
+	return compiled
+})
 
 // harmless returns the safe part of a response and notes that there was more.
 func harmless(message string) string {
-	for _, part := range safe {
+	for _, part := range safe() {
 		if match := part.FindString(message); match != "" {
 			return ": " + match + " (the rest is withheld because it may quote the object)"
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -33,11 +34,14 @@ func overQuota(message string) bool {
 	return strings.Contains(message, "is forbidden: exceeded quota: ") || strings.Contains(message, "is forbidden: failed quota: ")
 }
 
-// fixed matches the texts by which Kubernetes reports an immutable field. It has no cause of its own for that, and no single text.
-var fixed = regexp.MustCompile(`is immutable|may not change once set|may not be changed|may not change fields other than|` +
-	`cannot change roleRef|updates to .{1,300} are forbidden`)
+// fixed matches the texts by which Kubernetes reports an immutable field. It has no cause of its own for that, and no single text. The
+// pattern is compiled when a response has to be read: its repetition makes it large.
+var fixed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`is immutable|may not change once set|may not be changed|may not change fields other than|` +
+		`cannot change roleRef|updates to .{1,300} are forbidden`)
+})
 
-func immutable(message string) bool { return fixed.MatchString(message) }
+func immutable(message string) bool { return fixed().MatchString(message) }
 
 // changesImmutable reports whether one of the causes is the change of such a field.
 func changesImmutable(details *metav1.StatusDetails) bool {

@@ -112,12 +112,12 @@ func (c *copying) relocate(document *compdesc.ComponentDescriptor) error {
 			if err != nil {
 				return fmt.Errorf("resource %s: read its access: %w", resource.Name, err)
 			}
-			if access.Object["imageReference"] != image.text {
+			if access.Object[fieldImageReference] != image.text {
 				continue // another one of the same name
 			}
 			moved := runtime.NewEmptyUnstructuredVersioned(access.GetType())
 			maps.Copy(moved.Object, access.Object)
-			moved.Object["imageReference"] = image.is.String()
+			moved.Object[fieldImageReference] = image.is.String()
 			resource.Access = moved
 		}
 	}

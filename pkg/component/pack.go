@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/open-component-model/ocm/pkg/common/accessobj"
-	"github.com/open-component-model/ocm/pkg/contexts/ocm/accessmethods/localblob"
-	"github.com/open-component-model/ocm/pkg/contexts/ocm/accessmethods/ociartifact"
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	metav1 "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/meta/v1"
 	_ "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/versions" // registers the schemas
@@ -148,7 +146,7 @@ func (r Resource) entry() (made compdesc.Resource, layer part, err error) {
 	}
 	switch {
 	case r.Image != "":
-		made.Access = ociartifact.New(r.Image)
+		made.Access = ociArtifact(r.Image)
 		if r.ImageDigest != "" {
 			made.Digest = digestSpec(descriptor.DigestArtifact, digest.Digest(r.ImageDigest))
 		}
@@ -160,7 +158,7 @@ func (r Resource) entry() (made compdesc.Resource, layer part, err error) {
 		made.Access = access
 	default:
 		layer = newPart(r.MediaType, r.Data)
-		made.Access = localblob.New(layer.Digest.String(), "", r.MediaType, nil)
+		made.Access = localBlob(layer.Digest.String(), r.MediaType)
 		made.Digest = digestSpec(descriptor.DigestBlob, layer.Digest)
 	}
 	return made, layer, nil

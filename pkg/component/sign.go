@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/open-component-model/ocm/pkg/contexts/ocm"
-	"github.com/open-component-model/ocm/pkg/contexts/ocm/accessmethods/localblob"
-	"github.com/open-component-model/ocm/pkg/contexts/ocm/accessmethods/ociartifact"
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	metav1 "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/meta/v1"
+	_ "github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc/normalizations" // registers them
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
@@ -91,12 +89,11 @@ func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester)
 		}
 		return nil
 	}
-	access, err := ocm.DefaultContext().AccessSpecForSpec(of.Access)
+	access, err := locate(of.Access)
 	if known := of.Digest; known != nil {
-		blob, local := access.(*localblob.AccessSpec)
-		if err == nil && local && known.NormalisationAlgorithm == descriptor.DigestBlob &&
-			known.HashAlgorithm == crypto.SHA256.String() && blob.LocalReference != "sha256:"+known.Value {
-			return fmt.Errorf("its digest is sha256:%s, but it is stored as %s: one of them was changed", known.Value, blob.LocalReference)
+		if err == nil && access.blob != nil && known.NormalisationAlgorithm == descriptor.DigestBlob &&
+			known.HashAlgorithm == crypto.SHA256.String() && *access.blob != "sha256:"+known.Value {
+			return fmt.Errorf("its digest is sha256:%s, but it is stored as %s: one of them was changed", known.Value, *access.blob)
 		}
 		return nil
 	}
@@ -104,12 +101,12 @@ func setDigest(ctx context.Context, of *compdesc.Resource, images imageDigester)
 		return err
 	}
 	made := &metav1.DigestSpec{HashAlgorithm: crypto.SHA256.String(), NormalisationAlgorithm: descriptor.DigestBlob}
-	switch access := access.(type) {
-	case *ociartifact.AccessSpec: // which stands for ociRegistry too
+	switch {
+	case access.image != nil:
 		made.NormalisationAlgorithm = descriptor.DigestArtifact
-		made.Value, err = pinnedOr(ctx, access.ImageReference, images)
-	case *localblob.AccessSpec: // which stands for localOciBlob too
-		made.Value = access.LocalReference
+		made.Value, err = pinnedOr(ctx, *access.image, images)
+	case access.blob != nil:
+		made.Value = *access.blob
 	default:
 		err = fmt.Errorf("its digest cannot be found out for access type %q: put it into the descriptor before", of.Access.GetType())
 	}

@@ -96,5 +96,7 @@ func TestLinks(t *testing.T) {
 	expect(t, Links("./cmd", []string{"sigs.k8s.io/controller-runtime/pkg/envtest"}), "./cmd: it links sigs")
 	expect(t, Links("./cmd", []string{"helm.sh/helm/v4/pkg/engine", "helm.sh/helm/v4/pkg/storage/driver"}), "./cmd: it links helm.sh/helm/v4/pkg/storage")
 	expect(t, Links("./pkg/installer", []string{"helm.sh/helm/v4/pkg/engine"}), "./pkg/installer: it links helm.sh")
+	grammar := ocmLibrary + "ocm/pkg/contexts/oci/grammar"
+	expect(t, Links("./cmd/kyma", []string{ocmLibrary + "ocm/pkg/contexts/ocm/compdesc", grammar}), "./cmd/kyma: it links "+grammar)
 	expect(t, Links("./samples/beacon", []string{"helm.sh/helm/v4/pkg/engine"}))
 }

@@ -28,7 +28,7 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Stop() })
-	c, err := client.New(config, client.Options{Scheme: target.Scheme})
+	c, err := client.New(config, client.Options{Scheme: target.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}

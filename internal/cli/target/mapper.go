@@ -1,6 +1,8 @@
 package target
 
 import (
+	"sync"
+
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -15,14 +17,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// Scheme holds the kinds of Kubernetes and our own.
-var Scheme = func() *runtime.Scheme {
+// Scheme holds the kinds of Kubernetes and our own. It is made when a command first needs a cluster: most starts do not.
+var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
 	utilruntime.Must(v1beta2.AddToScheme(scheme))
 	return scheme
-}()
+})
 
 // known maps the kinds that commands use without discovery, and leaves the rest to the other mapper.
 func known(others meta.RESTMapper) meta.RESTMapper {

@@ -114,7 +114,7 @@ func (t *Target) Client() (client.WithWatch, error) {
 		return nil, err
 	}
 	t.client, err = client.NewWithWatch(config, client.Options{
-		HTTPClient: httpClient, Scheme: Scheme, Mapper: known(discovered),
+		HTTPClient: httpClient, Scheme: Scheme(), Mapper: known(discovered),
 	})
 	return t.client, err
 }

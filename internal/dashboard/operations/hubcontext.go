@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,13 +22,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
 )
 
-// scheme holds the kinds of Kubernetes and our own.
-var scheme = func() *runtime.Scheme {
+// scheme holds the kinds of Kubernetes and our own. It is made when first needed: every command of kyma links this package.
+var scheme = sync.OnceValue(func() *runtime.Scheme {
 	made := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(made))
 	utilruntime.Must(v1beta2.AddToScheme(made))
 	return made
-}()
+})
 
 // cluster is one cluster as one user reaches it.
 type cluster struct {
@@ -46,7 +47,7 @@ func connect(config *rest.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.NewWithWatch(config, client.Options{HTTPClient: httpClient, Scheme: scheme, Mapper: mapper})
+	c, err := client.NewWithWatch(config, client.Options{HTTPClient: httpClient, Scheme: scheme(), Mapper: mapper})
 	return &cluster{c, config}, err
 }
 

@@ -44,7 +44,7 @@ func (*reading) Get(context.Context, client.ObjectKey, client.Object, ...client.
 
 // List fills a list from the streams.
 func (r *reading) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
-	kind, err := apiutil.GVKForObject(into, scheme)
+	kind, err := apiutil.GVKForObject(into, scheme())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"sync"
+
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,15 +18,15 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// scheme holds the kinds of Kubernetes and our own.
-var scheme = func() *runtime.Scheme {
+// scheme holds the kinds of Kubernetes and our own. It is made when first needed: every command of kyma links this package.
+var scheme = sync.OnceValue(func() *runtime.Scheme {
 	all := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(all))
 	utilruntime.Must(apiextensionsv1.AddToScheme(all))
 	utilruntime.Must(metav1.AddMetaToScheme(all))
 	utilruntime.Must(v1beta2.AddToScheme(all))
 	return all
-}()
+})
 
 // mapperOf discovers what a cluster serves when that is first needed. Access reviews need no discovery.
 func mapperOf(config *rest.Config) (meta.RESTMapper, error) {
@@ -46,7 +48,7 @@ func mapperOf(config *rest.Config) (meta.RESTMapper, error) {
 
 // connect returns a client without a cache and without a rate limit.
 func connect(config *rest.Config, mapper meta.RESTMapper) (client.WithWatch, error) {
-	return client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+	return client.NewWithWatch(config, client.Options{Scheme: scheme(), Mapper: mapper})
 }
 
 // asSomebody returns a copy of a connection with a token in place of its credentials.

@@ -193,7 +193,7 @@ func (s *snapshot) offer(namespace, name string) *modulestatus.Offer {
 }
 
 func toUnstructured(o client.Object) (*unstructured.Unstructured, error) {
-	kind, err := apiutil.GVKForObject(o, scheme)
+	kind, err := apiutil.GVKForObject(o, scheme())
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (p place) list() (client.ObjectList, error) {
 		list.SetGroupVersionKind(kind)
 		return list, nil
 	}
-	if made, err := scheme.New(kind); err == nil {
+	if made, err := scheme().New(kind); err == nil {
 		list, is := made.(client.ObjectList)
 		if !is {
 			return nil, errors.New(kind.String() + " is no list")
