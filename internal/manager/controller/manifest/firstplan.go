@@ -20,7 +20,10 @@ import (
 const (
 	// planPatience bounds the wait for content that is not cached. Without a plan, the first pass writes one itself.
 	planPatience = time.Second
-	// longestPlan bounds the annotation, which stays on the Manifest until its spec changes. It has room for some hundred objects.
+	// mostPlanned bounds the objects of a plan. Where there are more, one write is not worth saving: it also tells users of a pass that takes
+	// long that the objects are being applied.
+	mostPlanned = 64
+	// longestPlan bounds the annotation, which stays on the Manifest until its spec changes.
 	longestPlan = 4 << 10
 	// keptPlans is for how many contents the plan is remembered.
 	keptPlans = 256
@@ -39,7 +42,7 @@ func NewPlanner(content Content) *Planner {
 }
 
 // Plan returns the value of AnnotationPlan for a Manifest that is about to be created; empty where the plan is not known without a call to
-// the runtime, or not soon, or is too long. A plan that turns out to differ costs the first pass the write that it was to save.
+// the runtime, or not soon, or is long. A plan that turns out to differ costs the first pass the write that it was to save.
 func (p *Planner) Plan(ctx context.Context, manifest *v1beta2.Manifest) string {
 	ctx, cancel := context.WithTimeout(ctx, planPatience)
 	defer cancel()
@@ -90,7 +93,7 @@ func encodePlan(manifest *v1beta2.Manifest, parts []Part) string {
 			}
 		}
 	}
-	if err := w.arrange(parts); err != nil || len(w.order.Objects) == 0 {
+	if err := w.arrange(parts); err != nil || len(w.order.Objects) == 0 || len(w.order.Objects) > mostPlanned {
 		return ""
 	}
 	text := base64.StdEncoding.EncodeToString(inventory.Encode(inventory.Planned(nil, w.order.Objects)))

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -75,14 +76,18 @@ func TestPlanner_SavesTheFirstPassItsPlan(t *testing.T) {
 }
 
 func TestPlanner_HasNoPlan(t *testing.T) {
-	many := make([]*unstructured.Unstructured, 0, 2000)
+	many, long := make([]*unstructured.Unstructured, 0, mostPlanned+1), make([]*unstructured.Unstructured, 0, mostPlanned)
 	for i := range cap(many) {
-		many = append(many, object("v1", "ConfigMap", fmt.Sprintf("%x", sha(i))))
+		many = append(many, object("v1", "ConfigMap", fmt.Sprintf("map-%d", i)))
+	}
+	for i := range cap(long) {
+		long = append(long, object("v1", "ConfigMap", fmt.Sprintf("%x%x%x", scatter(i), scatter(i+1000), scatter(i+2000))))
 	}
 	for name, content := range map[string]Content{
 		"where the content cannot be read":                  failing{&contents{}},
 		"where only the runtime knows a namespace":          &contents{parts: partsOf(object("example.com/v1", "Sample", "a"))},
-		"where it is longer than an annotation should be":   &contents{parts: partsOf(many...)},
+		"where there are many objects":                      &contents{parts: partsOf(many...)},
+		"where it is longer than an annotation should be":   &contents{parts: partsOf(long...)},
 		"where there is nothing to install":                 &contents{parts: partsOf()},
 		"where the objects depend on what the runtime says": runtimeBound{&contents{parts: partsOf(object("v1", "ConfigMap", "a"))}},
 	} {
@@ -92,8 +97,11 @@ func TestPlanner_HasNoPlan(t *testing.T) {
 	}
 }
 
-// sha spreads numbers so that they do not compress.
-func sha(i int) []byte { return fmt.Appendf(nil, "%016x", uint64(i)*0x9e3779b97f4a7c15) }
+// scatter returns bytes of a number that do not compress.
+func scatter(i int) []byte {
+	sum := sha256.Sum256(fmt.Append(nil, i))
+	return sum[:]
+}
 
 // failing is content that cannot be read.
 type failing struct{ *contents }
