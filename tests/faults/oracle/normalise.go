@@ -52,6 +52,9 @@ func normalise(s *operation.Scenario, object *unstructured.Unstructured) any {
 	if annotations[v1beta2.AnnotationRollbackMessage] != nil {
 		annotations[v1beta2.AnnotationRollbackMessage] = "CAUSE"
 	}
+	// The plan that a Manifest was created with counts until it has a status, and then stays or goes with the next write of the spec. It names
+	// the scene in packed text, and where the content was not read in time there is none.
+	delete(annotations, v1beta2.AnnotationPlan)
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
 		delete(metadata, field)
 	}
