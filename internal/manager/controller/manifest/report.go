@@ -364,7 +364,7 @@ func (r *Reconciler) recordTransition(ctx context.Context, w *scope) {
 		return
 	}
 	logf.FromContext(ctx).Info("State changed", "from", from.State, "to", to.State, "reason", after.Reason, "message", after.Message)
-	if (before == nil || course[before.Reason]) && course[after.Reason] &&
+	if KymaOf(w.manifest) != nil && (before == nil || course[before.Reason]) && course[after.Reason] &&
 		!conditions.IsTrueAt(from.Conditions, v1beta2.ConditionInstallation, w.generation) {
 		return // an installation that goes well: its Kyma tells that it is ready
 	}
