@@ -15,10 +15,10 @@ func TestRecordTransition_TellsWhatAKymaDoesNot(t *testing.T) {
 		reason string
 		told   int
 	}{
-		"a first installation that goes well":                {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid")}, v1beta2.ReasonReady, 0},
-		"one of no Kyma":                                     {nil, v1beta2.ReasonReady, 1},
-		"one that goes wrong":                                {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid")}, v1beta2.ReasonObjectFailed, 1},
-		"what is ready again after it was installed already": {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid"), installed(3)}, v1beta2.ReasonReady, 1},
+		"a first installation that goes well": {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid")}, v1beta2.ReasonReady, 0},
+		"one of no Kyma":                      {nil, v1beta2.ReasonReady, 1},
+		"one that goes wrong":                 {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid")}, v1beta2.ReasonObjectFailed, 1},
+		"what is ready once more":             {[]func(*v1beta2.Manifest){ofKyma("kyma", "uid"), installed(3)}, v1beta2.ReasonReady, 1},
 	} {
 		recorder := events.NewFakeRecorder(2)
 		r := newReconciler(t)
