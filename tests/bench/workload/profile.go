@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -19,7 +20,8 @@ const profiled = 4 * time.Second
 const profiledRest = 2 * time.Minute
 
 // profile takes processor profiles of the manager (with several replicas, of the first) and of the hub's API server, one after the other,
-// until the function that it returns is called. It does nothing when no one wants any.
+// until the function that it returns is called, which adds one of the manager's memory: what lives then, and what was allocated until then. It
+// does nothing when no one wants any.
 func (b *Bench) profile(ctx context.Context, w *testbench.Bench, name string) (end func() error) {
 	if b.Profiles == "" {
 		return func() error { return nil }
@@ -46,10 +48,10 @@ func (b *Bench) profile(ctx context.Context, w *testbench.Bench, name string) (e
 	}()
 	return func() error {
 		close(over)
-		if err := <-done; err != nil {
+		if err := errors.Join(<-done, <-done); err != nil {
 			return err
 		}
-		return <-done
+		return meter.SaveHeap(ctx, w.Manager.Profiles, filepath.Join(b.Profiles, name+"-manager-heap.pb.gz"))
 	}
 }
 

@@ -102,11 +102,11 @@ type pingingReader struct{ *Conn }
 // Read implements io.Reader.
 func (p pingingReader) Read(into []byte) (int, error) {
 	for {
-		limit := p.ask
+		deadline := pingTime(time.Now(), p.ask)
 		if p.pinged {
-			limit = p.wait
+			deadline = time.Now().Add(p.wait)
 		}
-		_ = p.conn.SetReadDeadline(time.Now().Add(limit))
+		_ = p.conn.SetReadDeadline(deadline)
 		n, err := p.conn.Read(into)
 		switch {
 		case n > 0:
@@ -122,6 +122,13 @@ func (p pingingReader) Read(into []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// pingTime returns when a connection is pinged that is silent from now on: after at least that long, at a time that it has in common with the
+// other connections. So a process with thousands of them sleeps between the pings, and waking it costs more than a ping does.
+func pingTime(now time.Time, after time.Duration) time.Time {
+	step := after / 15
+	return now.Add(after + step - 1).Truncate(step)
 }
 
 // read is the goroutine of the connection: it runs as long as the connection, and then ends all of its streams.

@@ -148,6 +148,22 @@ func TestH2Conn_PingsSilentServerThenCloses(t *testing.T) {
 	p.wantEnd(t)
 }
 
+func TestPingTime_IsSharedByConnections(t *testing.T) {
+	began := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	wakes := map[time.Time]bool{}
+	for i := range 1000 { // connections that fell silent within one ping's time
+		now := began.Add(time.Duration(i) * PingAfter / 1000)
+		at := pingTime(now, PingAfter)
+		if silent := at.Sub(now); silent < PingAfter || silent > 75*time.Second {
+			t.Errorf("a connection is pinged after %s, want between %s and 75s", silent, PingAfter)
+		}
+		wakes[at] = true
+	}
+	if len(wakes) > 16 {
+		t.Errorf("the pings of 1000 connections wake the process %d times, want 16 at most", len(wakes))
+	}
+}
+
 func TestH2Conn_ClosesOnProtocolError(t *testing.T) {
 	cases := map[string]func(*peer) error{
 		"data for the connection itself": func(p *peer) error { return p.WriteRawFrame(http2.FrameData, 0, 0, []byte("x")) },

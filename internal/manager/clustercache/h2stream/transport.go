@@ -36,8 +36,8 @@ const (
 	DialTimeout = 5 * time.Second
 	// CallTimeout bounds the wait for the head of a response.
 	CallTimeout = 30 * time.Second
-	// PingAfter is how long a connection may be silent, as it is at rest, until a ping is sent.
-	PingAfter = 75 * time.Second
+	// PingAfter is how long a connection may be silent at least, as it is at rest, until a ping is sent. Several seconds can be added to it.
+	PingAfter = 70 * time.Second
 	// PingTimeout is how long the response to a ping may take.
 	PingTimeout = 15 * time.Second
 	// IdleTimeout is how long an unused connection is kept. Another handshake later costs less than its buffers until then.

@@ -89,6 +89,8 @@ type Reconciler struct {
 	required sync.Map
 	// tracked holds the connection that feeds each Kyma; paces limits how often changes of its runtime's spec are accepted.
 	tracked, paces sync.Map
+	// written is when the status of each Kyma was written last.
+	written sync.Map
 	// worked are the Kymas that this replica may hold state of. released holds the UID of a Kyma whose finalizers were removed, until the
 	// cache has seen that: events of what ends in its runtime still arrive, and must not connect it again.
 	worked, released sync.Map
@@ -185,6 +187,9 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	r.syncRuntimeKyma(ctx, side)
 	kyma.Status = module.MergeRemoteStatus(world, module.Rollup(world, verdicts, results), side.RemoteState)
 	r.Metrics.ObserveMandatory(kyma.Namespace, kyma.Name, module.MandatoryStates(world, verdicts, results))
+	if result, hold := r.holdStatus(before, kyma, world.Now.Time); hold {
+		return result, nil
+	}
 	if err := r.putStatus(ctx, kyma, before); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -226,6 +231,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.released.Delete(key)
 	r.deletions.Delete(key)
 	r.unnamed.Delete(key)
+	r.written.Delete(key)
 }
 
 // recordRuntimeKymaCreated records an event that the runtime has its Kyma.
@@ -269,6 +275,7 @@ func (r *Reconciler) putStatus(ctx context.Context, kyma, before *v1beta2.Kyma) 
 	if err := r.Client.Status().Update(ctx, kyma); err != nil {
 		return fmt.Errorf("write status of Kyma %s: %w", client.ObjectKeyFromObject(kyma), err)
 	}
+	r.written.Store(client.ObjectKeyFromObject(kyma), r.Now().Time)
 	if before.Status.State != kyma.Status.State {
 		r.recordTransition(ctx, kyma, before.Status.State)
 	}
