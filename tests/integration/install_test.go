@@ -2,6 +2,7 @@ package integration
 
 import (
 	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -64,6 +65,27 @@ var _ = Describe("Installing a module", func() {
 			expectNoCalls()
 		})
 	}
+
+	It("costs a new Kyma with 5 modules 13 hub writes and 2 events, and one more for each second that it takes", func() {
+		emptyHub()
+		env.FaultFree()
+		kyma := testkit.Kyma(testkit.Unique("kyma"), besideOthers(env.Runtimes[0], nil)...)
+		for range 5 {
+			module := testkit.Unique("maps")
+			env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", 3), "regular")
+			kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: module})
+		}
+		env.AccessSecret(kyma.Name, env.Runtimes[0])
+		atRest()
+		hub, began := hubCalls.Snapshot(), time.Now()
+		env.Hub.Create(kyma)
+		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveState(v1beta2.StateReady))
+		took := int(time.Since(began).Seconds())
+		made := hubCalls.Since(hub).Plain()
+		events := made.Where(func(c calls.Call) bool { return c.Resource == "events.events.k8s.io" })
+		Expect(writes(made).Total()).To(BeNumerically("<=", 13+took), writes(made).String())
+		Expect(events.Total()).To(BeNumerically("<=", 2), events.String())
+	})
 
 	It("is Ready when its Deployment runs, not before", func() {
 		env.FaultFree()

@@ -14,8 +14,8 @@ import (
 
 const (
 	// silentAtFirst is for how long a new Kyma says nothing while its runtime is being contacted. Most runtimes respond sooner, and the first
-	// status then tells what is being installed.
-	silentAtFirst = 2 * time.Second
+	// status then tells what is being installed; one that does not respond at all is told as unreachable before.
+	silentAtFirst = 10 * time.Second
 	// betweenProgress is the least time between two statuses of which the second one tells nothing but progress.
 	betweenProgress = time.Second
 )
