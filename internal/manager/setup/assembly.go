@@ -87,7 +87,7 @@ func (a *assembly) assemble(ctx context.Context) error {
 		serveContent(mgr, hub, c, a.contents, hooks),
 		a.serveWebhooks(),
 		mgr.Add(&contentGC{store: a.store, log: log.WithName("content")}),
-		mgr.Add(newCalm()),
+		mgr.Add(&idleMemory{heap: &goHeap{}}),
 		kymas.Setup(mgr, c.controller(c.KymaWorkers, hooks), c.RolloutDelay),
 		manifests.Setup(mgr, c.controller(c.ManifestWorkers, hooks)),
 		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
