@@ -226,6 +226,10 @@ type ManifestStatus struct {
 	// +optional
 	InventoryShards []string `json:"inventoryShards,omitempty"`
 
+	// AppliedGeneration is the generation of the spec that the hashes in synced tell about. A newer one may have been applied in part.
+	// +optional
+	AppliedGeneration int64 `json:"appliedGeneration,omitempty"`
+
 	// InstalledVersion is the version of the module that was last brought up completely. It stays what it is while spec.version, which is
 	// asked for, is refused or under way.
 	// +optional

@@ -66,6 +66,7 @@ func (r *Reconciler) recordResolved(w *scope) {
 
 // capabilities queries the cluster, and reports a failure as a cause that the status can name.
 func (w *scope) capabilities(ctx context.Context) (runtimes.Capabilities, error) {
+	w.asked = true
 	known, err := w.runtime.Capabilities(ctx)
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }

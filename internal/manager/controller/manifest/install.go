@@ -31,7 +31,7 @@ const applying = "objects are being applied"
 //  5. A Manifest that went back keeps the newer definitions, where they serve its content. A definition whose change would break its
 //     users is refused, before anything is written.
 //  6. The planned inventory is written before the first object, so that nothing leaks when this process dies. For a first installation it
-//     mostly came with the Manifest, see Planner.
+//     mostly came with the Manifest, see Planner; an upgrade that creates nothing mostly needs none, see isUpgradeTold.
 //  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
 //  8. Health, and then the probes.
 func (r *Reconciler) install(ctx context.Context, w *scope) (passResult, error) {
@@ -78,6 +78,7 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	w.postponeWebhooks(&decision)
 	if len(decision.Apply)+len(decision.Prune) == 0 {
 		r.recordResolved(w)
+		w.compared = true
 		return nil
 	}
 	if pause := r.conflictBackoff(w.key, decision); pause != nil {
@@ -107,8 +108,10 @@ func (r *Reconciler) failure(err error) (passResult, error) {
 
 // plan records what is about to be applied before the first write, where that must be known after an interruption.
 func (r *Reconciler) plan(ctx context.Context, w *scope, steps []inventory.Step) error {
-	var store bool
-	if w.recorded, store = inventory.PlannedFor(w.recorded, w.desired, steps); !store {
+	planned, store := inventory.PlannedFor(w.recorded, w.desired, steps)
+	brings := len(planned) > len(w.recorded)
+	w.recorded, w.compared = planned, true
+	if !store || !brings && w.isUpgradeTold() {
 		return nil
 	}
 	return r.reportApplying(ctx, w, true)

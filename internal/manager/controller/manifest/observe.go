@@ -35,6 +35,7 @@ func (r *Reconciler) connect(ctx context.Context, w *scope) error {
 		return err
 	}
 	w.recorded, err = r.loadInventory(ctx, w.manifest)
+	w.recorded = doubtHashes(w.recorded, w.manifest.Status.AppliedGeneration, w.generation)
 	if !hasFirstPlan(w.manifest) { // which is not in the status, and is written there by any report
 		w.stored = w.recorded
 	}
@@ -145,6 +146,7 @@ func (w *scope) applied() bool {
 	status := w.manifest.Status
 	compared := conditions.Find(status.Conditions, v1beta2.ConditionResources)
 	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 &&
+		(status.AppliedGeneration == 0 || status.AppliedGeneration == w.generation) &&
 		slices.EqualFunc(status.Resolved, w.sources, sameSource) &&
 		compared != nil && compared.Status == metav1.ConditionTrue && compared.ObservedGeneration == w.generation &&
 		!inventory.Drifted(w.recorded, w.runtime.Live)

@@ -198,6 +198,9 @@ func (w *scope) report(found passResult) {
 	w.beginRevision()
 	status := &w.manifest.Status
 	status.State, status.ObservedGeneration = found.state, w.generation
+	if w.compared {
+		status.AppliedGeneration = w.generation
+	}
 	ready := found.state == v1beta2.StateReady
 	w.setCondition(v1beta2.ConditionReady, truth(ready), found.reason, found.message)
 	switch {

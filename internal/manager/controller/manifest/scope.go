@@ -33,6 +33,8 @@ type scope struct {
 	desired  []*unstructured.Unstructured // what the content says; nil while it is not needed
 	order    *engine.Arrangement          // in which it is applied
 	resolved []v1beta2.ResolvedSource     // what the sources were resolved to
+	asked    bool                         // the content depends on what the cluster has
+	compared bool                         // recorded tells of the present spec: it has no hash of what is to be applied
 	// namespaces are created before the first write, if they do not exist.
 	namespaces []string
 	postponed  []inventory.Step         // webhooks that are put back when all else is ready
