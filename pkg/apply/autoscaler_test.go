@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -235,8 +236,20 @@ func TestAutoscalersThatCannotBeSeenStopTheChange(t *testing.T) {
 	}
 }
 
-// grant gives a group permissions in the test's namespace.
+// grant gives a group permissions in the test's namespace, the one to get Deployments among them.
 func (f *fixture) grant(group, apiGroup, resource string, verbs ...string) {
+	f.Helper()
+	client := f.granted(group, apiGroup, resource, verbs...)
+	f.await("the rights are known", func() bool {
+		resource, err := f.resource(f.Context(), f.object("{apiVersion: apps/v1, kind: Deployment}").GroupVersionKind())
+		f.must(err)
+		_, err = client.Resource(resource.GroupVersionResource).Namespace(f.namespace).Get(f.Context(), "none", metav1.GetOptions{})
+		return Classify(err) == ClassConflict
+	})
+}
+
+// granted gives a group permissions in the test's namespace, which hold a moment later, and returns the client of a member.
+func (f *fixture) granted(group, apiGroup, resource string, verbs ...string) dynamic.Interface {
 	f.Helper()
 	f.exists(f.object("{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: granted}, rules: [{apiGroups: ['"+apiGroup+"'], "+
 		"resources: ["+resource+"], verbs: ["+strings.Join(verbs, ", ")+"]}]}"), "test")
@@ -245,11 +258,5 @@ func (f *fixture) grant(group, apiGroup, resource string, verbs ...string) {
 		"subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: "+group+"}]}"), "test")
 	config := rest.CopyConfig(f.config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "somebody", Groups: []string{group}}
-	client := f.client(config)
-	f.await("the rights are known", func() bool {
-		resource, err := f.resource(f.Context(), f.object("{apiVersion: apps/v1, kind: Deployment}").GroupVersionKind())
-		f.must(err)
-		_, err = client.Resource(resource.GroupVersionResource).Namespace(f.namespace).Get(f.Context(), "none", metav1.GetOptions{})
-		return Classify(err) == ClassConflict
-	})
+	return f.client(config)
 }

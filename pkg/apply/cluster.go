@@ -20,6 +20,8 @@ const DefaultWorkers = 8
 type Resource struct {
 	schema.GroupVersionResource
 	Namespaced bool
+	// WarmingUp means that the definition of the kind was established moments ago, see Create. It is only a hint: a wrong one costs time.
+	WarmingUp bool
 }
 
 // Cluster gives an apply access to a cluster. Several workers call its functions at once.

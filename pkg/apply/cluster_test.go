@@ -51,6 +51,8 @@ type fixture struct {
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 	// before, when set, is called ahead of every request of the cluster under test, so that a test can interfere.
 	before func(*http.Request)
+	// warmingUp makes every kind count as one whose definition was established moments ago.
+	warmingUp bool
 
 	mutex   sync.Mutex
 	learned []inventory.ID
@@ -129,7 +131,7 @@ func (f *fixture) resource(_ context.Context, gvk schema.GroupVersionKind) (Reso
 	if err != nil {
 		return Resource{}, err
 	}
-	return Resource{mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace}, nil
+	return Resource{mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace, f.warmingUp}, nil
 }
 
 func (f *fixture) learn(obj *unstructured.Unstructured) {

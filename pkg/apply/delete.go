@@ -72,7 +72,7 @@ func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.
 
 // removeAs is remove in one version of the kind. known is the UID of an object that a stream shows as ours.
 func (r *run) removeAs(ctx context.Context, entry inventory.Entry, known types.UID) Outcome {
-	client, err := r.client(ctx, entry.GroupKind().WithVersion(entry.Version), entry.ID)
+	client, _, err := r.client(ctx, entry.GroupKind().WithVersion(entry.Version), entry.ID)
 	switch {
 	case entry.Namespace == "" && Classify(err) == ClassRefused:
 		// It was planned before its kind was known to be namespaced, and so it was never written under this identity.

@@ -228,7 +228,7 @@ func TestObjectOfAVersionThatIsNoLongerServed(t *testing.T) {
 			f := onServer(t)
 			obj := f.exists(f.object(deployment), manager)
 			f.cluster.Resource = func(_ context.Context, gvk schema.GroupVersionKind) (Resource, error) {
-				return Resource{gvk.GroupVersion().WithResource("deployments"), true}, nil
+				return Resource{GroupVersionResource: gvk.GroupVersion().WithResource("deployments"), Namespaced: true}, nil
 			}
 			f.cluster.Versions = func(context.Context, schema.GroupKind) ([]string, error) { return test.versions, test.failure }
 			entry := recordedAs(obj)

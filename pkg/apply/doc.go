@@ -6,7 +6,8 @@
 // # How an object is written
 //
 // The first write is a create (POST). A create cannot change an existing object, so a foreign object is noticed
-// however stale our own view of the cluster is. Only then is it read, and judge decides by its owner mark.
+// however stale our own view of the cluster is. Only then is it read, and judge decides by its owner mark. While a kind is warming up, the
+// create is a server-side apply that fits only a missing object, see Create.
 //
 // Every later write is a server-side apply with the UID of the intended object, because an object that another client deleted and recreated
 // is a different one. The first attempt is without force. A conflict names the fields that another manager has set to another value: a

@@ -58,19 +58,22 @@ func (r *run) skipped(id inventory.ID) (Outcome, bool) {
 	return Outcome{ID: id, Action: Failed, Err: err, Class: cause.Class}, true
 }
 
-// client returns the client with which an object is written.
-func (r *run) client(ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID) (dynamic.ResourceInterface, error) {
+// client returns where a kind is served, and the client with which an object of it is written.
+func (r *run) client(
+	ctx context.Context, gvk schema.GroupVersionKind, id inventory.ID,
+) (dynamic.ResourceInterface, Resource, error) {
 	resource, err := r.Resource(ctx, gvk)
 	if err != nil {
-		return nil, err
+		return nil, resource, err
 	}
 	if !resource.Namespaced {
-		return r.Dynamic.Resource(resource.GroupVersionResource), nil
+		return r.Dynamic.Resource(resource.GroupVersionResource), resource, nil
 	}
 	if id.Namespace == "" {
-		return nil, &Error{ID: id, Class: ClassRefused, Message: "its kind is namespaced, but it names no namespace; add one to the content"}
+		return nil, resource,
+			&Error{ID: id, Class: ClassRefused, Message: "its kind is namespaced, but it names no namespace; add one to the content"}
 	}
-	return r.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), nil
+	return r.Dynamic.Resource(resource.GroupVersionResource).Namespace(id.Namespace), resource, nil
 }
 
 // learned passes on an object that a write returned.

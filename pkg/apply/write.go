@@ -27,7 +27,7 @@ func (c *Cluster) Apply(ctx context.Context, steps []inventory.Step, opts Option
 type move int
 
 const (
-	moveCreate   move = iota // POST: it fails on any object that exists
+	moveCreate   move = iota // it fails on any object that exists
 	moveChange               // server-side apply to the recorded object, without a read
 	moveOwn                  // migrate the untouched fields of our create, without a read; then moveChange
 	moveTakeOver             // read, judge, migrate, server-side apply
@@ -36,11 +36,12 @@ const (
 // writing is one object that is to be written.
 type writing struct {
 	*run
-	step   inventory.Step
-	id     inventory.ID
-	object *unstructured.Unstructured // as it is sent
-	client dynamic.ResourceInterface
-	live   *unstructured.Unstructured // as it was read last; nil when it was not
+	step     inventory.Step
+	id       inventory.ID
+	object   *unstructured.Unstructured // as it is sent
+	client   dynamic.ResourceInterface
+	resource Resource
+	live     *unstructured.Unstructured // as it was read last; nil when it was not
 }
 
 // write writes one object to the cluster.
@@ -58,11 +59,11 @@ func (r *run) begin(ctx context.Context, step inventory.Step) (*writing, Outcome
 	if outcome, skip := r.skipped(id); skip {
 		return nil, outcome
 	}
-	client, err := r.client(ctx, step.Object.GroupVersionKind(), id)
+	client, resource, err := r.client(ctx, step.Object.GroupVersionKind(), id)
 	if err != nil {
 		return nil, r.failed(id, "apply", err, step.Object)
 	}
-	return &writing{run: r, step: step, id: id, object: declared(step.Object), client: client}, Outcome{}
+	return &writing{run: r, step: step, id: id, object: declared(step.Object), client: client, resource: resource}, Outcome{}
 }
 
 // finish makes one move after another until one ends in an outcome.
@@ -117,7 +118,7 @@ func (w *writing) first() move {
 // could not apply is not accepted at first either.
 func (w *writing) create(ctx context.Context) (*Outcome, move) {
 	opts := metav1.CreateOptions{FieldManager: w.Manager, FieldValidation: metav1.FieldValidationStrict, DryRun: w.dryRun()}
-	made, err := w.client.Create(ctx, w.object, opts)
+	made, err := Create(ctx, w.client, w.resource, w.object, opts)
 	switch {
 	case err == nil:
 		w.learned(made)

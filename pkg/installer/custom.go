@@ -53,7 +53,7 @@ func (c *call) createCustom(ctx context.Context, objects []*unstructured.Unstruc
 
 func (c *call) createOne(ctx context.Context, object *unstructured.Unstructured) error {
 	id := inventory.IDOf(object)
-	client, err := c.cluster.objects(ctx, object.GroupVersionKind(), id.Namespace)
+	resource, err := c.cluster.served.resource(ctx, object.GroupVersionKind())
 	if err == nil && c.unserved[id] {
 		err = &apply.Error{Class: apply.ClassKindUnknown, Message: "the cluster has only just begun to serve its kind; call again"}
 	}
@@ -62,8 +62,9 @@ func (c *call) createOne(ctx context.Context, object *unstructured.Unstructured)
 	}
 	action, note := apply.Created, ""
 	c.touched[id] = true
+	client := c.cluster.in(resource, id.Namespace)
 	opts := metav1.CreateOptions{FieldManager: c.inst.FieldManager, FieldValidation: metav1.FieldValidationStrict}
-	live, err := client.Create(ctx, object, opts)
+	live, err := apply.Create(ctx, client, resource, object, opts)
 	if apierrors.IsAlreadyExists(err) {
 		live, err = client.Get(ctx, id.Name, metav1.GetOptions{})
 		switch {

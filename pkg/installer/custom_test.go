@@ -2,6 +2,7 @@ package installer
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,18 @@ func (f *fixture) withCustom() Installation {
 	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
 	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
 	return inst
+}
+
+// An API server holds a create of a kind back for two seconds when it is as young as this one.
+func TestCustomResourcesOfANewKindAreNotCreatedByPOST(t *testing.T) {
+	f := onServer(t)
+	inst := f.installation(pretty(f.customResource("Sample", "first", "size: 1").Object))
+	inst.CRDs = []*unstructured.Unstructured{f.definition("Sample", "size: {type: integer}")}
+	inst.CustomResources = []*unstructured.Unstructured{f.customResource("Sample", "default", "size: 1")}
+	before := f.counter.Snapshot()
+	f.equal("installed", actions(f.installs(inst))[1:], []string{"Sample first: Created", "Sample default: Created"})
+	custom := slices.DeleteFunc(f.writes(before), func(call string) bool { return !strings.Contains(call, "samples") })
+	f.equal("writes", custom, []string{"2 patch samples." + f.namespace + ".example.com"})
 }
 
 func TestCustomResourcesAreCreatedOnceAndLast(t *testing.T) {

@@ -45,6 +45,7 @@ type definition struct {
 	plural     string
 	namespaced bool
 	versions   []string // served
+	at         time.Time
 }
 
 func newServed(client discovery.DiscoveryInterface) *served {
@@ -66,7 +67,7 @@ func (s *served) resource(_ context.Context, gvk schema.GroupVersionKind) (apply
 	}
 	if defined, ok := s.defined[gvk.GroupKind()]; ok && slices.Contains(defined.versions, gvk.Version) {
 		found := gvk.GroupVersion().WithResource(defined.plural)
-		return apply.Resource{GroupVersionResource: found, Namespaced: defined.namespaced}, nil
+		return apply.Resource{GroupVersionResource: found, Namespaced: defined.namespaced, WarmingUp: s.isWarmingUp(gvk)}, nil
 	}
 	if time.Since(s.asked) > doubtAfter {
 		s.reset()
@@ -124,7 +125,12 @@ func (s *served) mapped(gvk schema.GroupVersionKind) (apply.Resource, error) {
 	if err != nil {
 		return apply.Resource{}, err
 	}
-	return apply.Resource{GroupVersionResource: mapping.Resource, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}, nil
+	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	return apply.Resource{GroupVersionResource: mapping.Resource, Namespaced: namespaced, WarmingUp: s.isWarmingUp(gvk)}, nil
+}
+
+func (s *served) isWarmingUp(gvk schema.GroupVersionKind) bool {
+	return time.Since(s.defined[gvk.GroupKind()].at) < apply.WarmUp
 }
 
 // namespaced returns a render.Scope.
@@ -145,7 +151,7 @@ func (s *served) learn(object *unstructured.Unstructured) {
 		value, _, _ := unstructured.NestedString(object.Object, path...)
 		return value
 	}
-	learned := definition{plural: text("spec", "names", "plural"), namespaced: text("spec", "scope") == "Namespaced"}
+	learned := definition{plural: text("spec", "names", "plural"), namespaced: text("spec", "scope") == "Namespaced", at: time.Now()}
 	versions, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions")
 	for _, item := range versions {
 		if version, ok := item.(map[string]any); ok && version["served"] == true {

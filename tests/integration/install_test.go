@@ -119,9 +119,18 @@ var _ = Describe("Installing a module", func() {
 		kyma := readyKyma(env.Runtimes[0])
 		module := testkit.Unique("oper")
 		content := testkit.Operator(module, "1.0.0")
+		second := content.DefaultCR.DeepCopy()
+		second.SetName("second")
+		content.Objects = append(content.Objects, second)
 		env.Offer(module, "1.0.0", content, "regular")
+		before := runtimeCalls.Snapshot()
 		enable(kyma, v1beta2.Module{Name: module})
 		Eventually(testkit.Live(env.Hub, kyma)).Should(testkit.HaveModule(module, testkit.HaveState(v1beta2.StateReady)))
+
+		By("writing both custom resources at once: the API server holds a create of a kind that is so young back for two seconds")
+		resource := definitionOf(content).GetName()
+		custom := func(c calls.Call) bool { return c.Resource == resource }
+		Expect(writes(runtimeCalls.Since(before)).Where(custom)).To(Equal(calls.Counts{{Verb: calls.Patch, Resource: resource}: 2}))
 
 		testkit.Edit(env.Hub, kyma, func(k *v1beta2.Kyma) { k.Spec.Modules = nil })
 		Eventually(testkit.Live(env.Hub, kyma)).Should(And(testkit.HaveNoModule(module), testkit.HaveState(v1beta2.StateReady)))

@@ -85,9 +85,10 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := s.definition(gvk.GroupKind())
+	warmingUp := time.Since(d.at) < apply.WarmUp
 	if !d.doubted && slices.Contains(d.versions, gvk.Version) {
 		gvr := gvk.GroupVersion().WithResource(d.plural)
-		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced}, nil, true
+		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced, WarmingUp: warmingUp}, nil, true
 	}
 	asked, holds := d.at, unknownFor
 	if d.doubted {
@@ -98,6 +99,7 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	}
 	if list := s.listed[gvk.GroupVersion()]; list != nil {
 		if resource, found := list.kinds[gvk.Kind]; found {
+			resource.WarmingUp = warmingUp
 			return resource, nil, true
 		}
 		if list.at.After(asked) {

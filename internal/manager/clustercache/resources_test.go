@@ -77,7 +77,8 @@ func TestResources_FindsKindWithFewCalls(t *testing.T) {
 }
 
 func TestResources_RetriesMissingKindAfterDefinition(t *testing.T) {
-	s, asked := newResources(nil)
+	answers := map[string][]metav1.APIResource{}
+	s, asked := newResources(answers)
 	gvk := widgets("late.test")
 	for range 5 {
 		var unknown *apply.UnknownKindError
@@ -96,7 +97,7 @@ func TestResources_RetriesMissingKindAfterDefinition(t *testing.T) {
 	if !s.isWarmingUp(gvk.GroupKind()) {
 		t.Error("a kind is not young that was defined just now")
 	}
-	if resource, err := s.find(t.Context(), gvk); resource.Resource != "widgets" || !resource.Namespaced || err != nil {
+	if resource, err := s.find(t.Context(), gvk); resource.Resource != "widgets" || !resource.Namespaced || !resource.WarmingUp || err != nil {
 		t.Fatalf("%+v, %v", resource, err)
 	}
 	var unknown *apply.UnknownKindError
@@ -118,6 +119,12 @@ func TestResources_RetriesMissingKindAfterDefinition(t *testing.T) {
 	if len(asked) != 2 {
 		t.Fatalf("calls %v, want what is doubted to be asked for", asked)
 	}
+	answers[gvk.GroupVersion().String()] = []metav1.APIResource{{Name: "widgets", Kind: gvk.Kind}}
+	s.forget(gvk.Group)
+	if resource, err := s.find(t.Context(), gvk); !resource.WarmingUp || err != nil {
+		t.Fatalf("%+v, %v, want what discovery tells of a kind that was doubted", resource, err)
+	}
+	clear(answers)
 	s.observeDefinition(crd)
 	if resource, err := s.find(t.Context(), gvk); resource.Resource != "widgets" || err != nil {
 		t.Fatalf("%+v, %v", resource, err)

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,6 +24,8 @@ type Module struct {
 	// Objects is R: how many it installs, the Deployment included when it has one.
 	Objects    int
 	Deployment bool
+	// Defines means that two of the objects are a definition and an object of its kind. The default custom resource is a further one.
+	Defines bool
 	// Kinds is of how many kinds the others are: 1 (ConfigMaps) when 0, at most len(kinds).
 	Kinds int
 	// Text is how many bytes of text each ConfigMap carries beside its few fields.
@@ -41,6 +44,10 @@ func (m Module) YAML() []byte {
 	if m.Deployment {
 		others--
 		fmt.Fprintf(&out, deployment, m.Name, moduleNamespace, m.Version)
+	}
+	if m.Defines {
+		others -= 2
+		fmt.Fprintf(&out, ownKind, m.Name, moduleNamespace, m.Version)
 	}
 	text := strings.Repeat("x", m.Text)
 	for i := range others {
@@ -86,12 +93,47 @@ spec:
       containers: [{name: manager, image: "example.invalid/%[1]s:%[3]s"}]
 `
 
+// ownKind takes module, namespace and version.
+const ownKind = `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: lamps.%[1]s.example.com}
+spec:
+  group: %[1]s.example.com
+  scope: Namespaced
+  names: {plural: lamps, singular: lamp, kind: Lamp, listKind: LampList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {version: {type: string}}}}}}
+---
+apiVersion: %[1]s.example.com/v1
+kind: Lamp
+metadata: {name: %[1]s, namespace: %[2]s, labels: {app.kubernetes.io/name: %[1]s}}
+spec: {version: %[3]q}
+`
+
+// lamp returns the default custom resource of a module that defines its kind.
+func (m Module) lamp() *unstructured.Unstructured {
+	lamp := &unstructured.Unstructured{}
+	lamp.SetAPIVersion(m.Name + ".example.com/v1")
+	lamp.SetKind("Lamp")
+	lamp.SetNamespace(moduleNamespace)
+	lamp.SetName("default")
+	return lamp
+}
+
 // Component returns the name of the module's component.
 func (m Module) Component() string { return componentName(m.Name) }
 
 // Offer publishes a version of a module and creates its ModuleTemplate; channels point at it when any are named.
 func (w *Bench) Offer(ctx context.Context, m Module, channels ...string) error {
-	return w.offer(ctx, v1beta2.ModuleTemplateSpec{ModuleName: m.Name, Version: m.Version, RollbackTo: m.RollbackTo}, m.YAML(), channels)
+	spec := v1beta2.ModuleTemplateSpec{ModuleName: m.Name, Version: m.Version, RollbackTo: m.RollbackTo}
+	if m.Defines {
+		spec.Data = m.lamp()
+	}
+	return w.offer(ctx, spec, m.YAML(), channels)
 }
 
 // OfferContent is Offer for objects of any kind, as YAML.

@@ -248,7 +248,7 @@ func (r *Reconciler) createModuleCR(ctx context.Context, w *scope) error {
 		return err
 	}
 	objects := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
-	found, err := objects.Create(ctx, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
+	found, err := apply.Create(ctx, objects, resource, object, metav1.CreateOptions{FieldManager: v1beta2.FieldManagerModuleCR})
 	if apierrors.IsAlreadyExists(err) {
 		if found, err = objects.Get(ctx, object.GetName(), metav1.GetOptions{}); err == nil && found.GetDeletionTimestamp() != nil {
 			err = apply.Terminating(found) // its end wakes us
