@@ -23,7 +23,7 @@ func (*goHeap) Release()            { debug.FreeOSMemory() }
 func (h *goHeap) Pause() bool {
 	h.limit = debug.SetMemoryLimit(-1)
 	used := runtimeMetric("/memory/classes/total:bytes") - runtimeMetric("/memory/classes/heap/released:bytes")
-	limit := int64(used + max(used/8, pausedGrowth)) //nolint:gosec // a heap has fewer than 2^63 bytes
+	limit := int64(used + max(used/8, pausedGrowth))
 	if limit >= h.limit {
 		return false
 	}

@@ -37,7 +37,8 @@ type heap interface {
 	Collections() uint64
 	// Release collects, and returns memory to the operating system.
 	Release()
-	// Pause has the heap grow a little before it is collected. It reports false, and does nothing, where the memory limit leaves no room for that.
+	// Pause has the heap grow a little before it is collected. It reports false, and does nothing, where the memory limit leaves no room for
+	// that, or collections are off already.
 	Pause() bool
 	Resume()
 }

@@ -183,8 +183,8 @@ func (b *Bench) tellBulk(ctx context.Context, f *Setup, r *report.Result, batch 
 	r.Add("writes to the runtime, for each Kyma", "writes", float64(all.Runtimes.Writes().Total())/k)
 	r.Add("of these for modules, for each module", "writes", moduleWrites(all.Runtimes)/k/float64(b.Modules),
 		report.AtMost(1.05*float64(b.Objects)+3))
-	// 2 for each module, and 3 for a Kyma that is new: its finalizer, what is being installed, and Ready. Every second one may tell more meanwhile,
-	// as those do that take long on a slow machine.
+	// 2 for each module, and 3 for a Kyma that is new: its finalizer, what is being installed, and Ready. Every second one may tell more
+	// meanwhile, as those do that take long on a slow machine.
 	r.Add("writes to the hub, for each Kyma", "writes", float64(all.Hub.Writes().Total())/k, report.AtMost(float64(2*b.Modules)+3.5))
 	r.Add("events on the hub, for each Kyma", "events", float64(events(all.Hub).Total())/k) // not among the writes
 	r.Add("reads of the runtime, for each Kyma", "calls", float64(reads(all.Runtimes).Total())/k)

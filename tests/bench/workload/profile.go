@@ -20,8 +20,8 @@ const profiled = 4 * time.Second
 const profiledRest = 2 * time.Minute
 
 // profile takes processor profiles of the manager (with several replicas, of the first) and of the hub's API server, one after the other,
-// until the function that it returns is called, which adds one of the manager's memory: what lives then, and what was allocated until then. It
-// does nothing when no one wants any.
+// until the function that it returns is called, which adds one of the manager's memory: what lives then, and what was allocated until then.
+// It does nothing when no one wants any.
 func (b *Bench) profile(ctx context.Context, w *testbench.Bench, name string) (end func() error) {
 	if b.Profiles == "" {
 		return func() error { return nil }

@@ -124,8 +124,8 @@ func (p pingingReader) Read(into []byte) (int, error) {
 	}
 }
 
-// pingTime returns when a connection is pinged that is silent from now on: after at least that long, at a time that it has in common with the
-// other connections. So a process with thousands of them sleeps between the pings, and waking it costs more than a ping does.
+// pingTime returns when a connection is pinged that is silent from now on: after at least that long, at a time that it has in common with
+// the other connections. So a process with thousands of them sleeps between the pings, and waking it costs more than a ping does.
 func pingTime(now time.Time, after time.Duration) time.Time {
 	step := after / 15
 	return now.Add(after + step - 1).Truncate(step)

@@ -20,9 +20,9 @@ const (
 	betweenProgress = time.Second
 )
 
-// statusPause returns for how long a status is not worth a write yet, because the next one will say more; zero: it is to be written. While a
-// fleet comes in, these writes are what its hub has least use for. The age of a Kyma is that of the API server's clock: one from the future
-// has none.
+// statusPause returns for how long a status is not worth a write yet, because the next one will say more; zero: it is to be written. While
+// a fleet comes in, these writes are what its hub has least use for. The age of a Kyma is that of the API server's clock: one from the
+// future has none.
 func statusPause(before, now *v1beta2.Kyma, written, clock time.Time) time.Duration {
 	reason, _ := readyReason(now)
 	age := clock.Sub(before.CreationTimestamp.Time)

@@ -4,8 +4,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// An upgrade that changes the content of objects, and creates none, is applied without a plan in the status (docs/adr/0031-unplanned.md). An
-// object does not show which of two contents it has, and until the pass has ended the status has the hashes of the content before. What
+// An upgrade that changes the content of objects, and creates none, is applied without a plan in the status (docs/adr/0031-unplanned.md).
+// An object does not show which of two contents it has, and until the pass has ended the status has the hashes of the content before. What
 // tells that they may not hold any more is the generation of the spec.
 
 // doubted is the hash of an object that may have the content of a generation in between. It is that of no content.
