@@ -10,7 +10,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// ObjectVersion identifies one version of an object: its UID and resourceVersion. It is empty when the object is known not to
+// ObjectVersion identifies one version of an object: its UID and resourceVersion, or inventory.DefinitionDigest. It is empty when the object is known not to
 // exist, and known is false while its kind is not listed. An object that lost the label of owned objects counts as absent.
 func (r *Runtime) ObjectVersion(id inventory.ID) (stamp string, known bool) {
 	r.mu.RLock()
@@ -22,7 +22,7 @@ func (r *Runtime) ObjectVersion(id inventory.ID) (stamp string, known bool) {
 	o := k.objects[placeOf(id.Namespace, id.Name)]
 	switch {
 	case o != nil:
-		return string(o.uid) + "/" + strconv.FormatUint(o.version, 10), true
+		return string(o.uid) + "/" + strconv.FormatUint(o.mark(), 10), true
 	case k.synced:
 		return "", true
 	}

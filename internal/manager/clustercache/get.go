@@ -173,7 +173,7 @@ func (f *Clusters) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime
 	r := &Runtime{
 		cfg: f.cfg, ctx: ctx, cancel: cancel, access: from,
 		owners: make(map[types.NamespacedName]*tracker), kinds: make(map[schema.GroupKind]*kind),
-		echoes: make(map[subject]selfWriteEvent), reads: make(map[subject]bool), listing: make(chan struct{}, listsAtATime),
+		echoes: make(map[subject]selfWriteEvent), reads: make(map[subject]*read), listing: make(chan struct{}, listsAtATime),
 	}
 	r.conn = &connection{
 		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/h2stream"
@@ -112,6 +113,17 @@ func TestConnection_CountsCallsLikeClientGo(t *testing.T) {
 	if n := counted(); n != 4 {
 		t.Errorf("%v calls are counted after one more", n)
 	}
+	_, _ = s.r.Capabilities(t.Context())
+	_, _ = s.r.Kinds(t.Context())
+	_, _ = s.r.Cluster().Resource(t.Context(), widgets("counted.test"))
+	_, _ = s.r.Cluster().Dynamic.Resource(mustFind(t, s.r, configMaps).GroupVersionResource).Namespace("ns").
+		Create(t.Context(), newObject(configMaps, "ns", "b", s.owner), metav1.CreateOptions{})
+	s.send(t, "") // the server ends the stream, which is opened again
+	s.wantWatch(t, "100")
+	if s.asked.Load() < 8 {
+		t.Errorf("%d calls are too few for a test", s.asked.Load())
+	}
+	eventually(t, "as many calls are counted as the server has seen", func() bool { return int64(counted()) == s.asked.Load() })
 }
 
 func TestH2Transport_LeavesProxyToNetHTTP(t *testing.T) {

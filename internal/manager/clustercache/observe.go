@@ -25,6 +25,9 @@ func (r *Runtime) reduce(o *wire.Object, gvk schema.GroupVersionKind, n readLeve
 		terminating: o.Metadata.DeletionTimestamp != "",
 		spared:      o.Metadata.Annotations[apply.AnnotationKeep] == "true",
 	}
+	if gvk.GroupKind() == inventory.CRDKind {
+		kept.digest = inventory.DefinitionDigest(o.Metadata.Definition())
+	}
 	if n.health || n.state {
 		full := o.Unstructured(gvk.GroupVersion().String(), gvk.Kind)
 		kept.judge(full, n)
@@ -125,7 +128,7 @@ func (r *Runtime) rereadHealthLocked(k *kind) {
 	}
 	for where, o := range k.objects {
 		if o.health != nil && !o.ready() && !o.terminating {
-			r.readHealthLocked(k, where)
+			r.readHealthLocked(k, where, 0)
 		}
 	}
 }
@@ -136,8 +139,11 @@ func (r *Runtime) storeEventLocked(k *kind, at objectKey, before, after *object)
 	c := r.storeObjectLocked(k, at, before, after)
 	owners := r.affectedOwnersLocked(k, c, before, after)
 	echo := r.conn.writes.recent() && (c&echoing != 0 || c == touched) && c&^(echoing|allied) == 0 && !r.takenOver(before, after)
+	if echo && c&appeared != 0 && k.gk == inventory.CRDKind {
+		after.blank = true // until the response of the write says otherwise
+	}
 	if k.readsHealth() && k.synced && after != nil && !after.ready() && (!echo || c&appeared == 0) {
-		r.readHealthLocked(k, at)
+		r.readHealthLocked(k, at, pauseBeforeRead(before, after))
 	}
 	if servedKind(k.gk) == inventory.CRDKind && k.spec.needs.full() && c&(appeared|reassessed) != 0 {
 		r.applyHealthLocked(k, at)
@@ -163,7 +169,7 @@ func (r *Runtime) storeObjectLocked(k *kind, at objectKey, before, after *object
 		return vanished
 	}
 	if k.readsHealth() && before != nil && before.uid == after.uid && after.health == nil {
-		after.health = before.health
+		after.health, after.looks = before.health, before.looks
 	}
 	k.objects[at] = after
 	return compare(before, after)

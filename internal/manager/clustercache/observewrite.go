@@ -60,6 +60,8 @@ func (r *Runtime) observeWriteLocked(gk schema.GroupKind, full *unstructured.Uns
 		}
 	case before.same(after):
 		before.complete(after) // the stream was faster, and told metadata only
+	case before.uid == after.uid && before.health == nil:
+		before.health = after.health // the stream is ahead: its events keep the health of the version before
 	}
 	r.applyHealthLocked(k, at)
 	return told
@@ -74,6 +76,9 @@ func (r *Runtime) whole(full *unstructured.Unstructured, k *kind) *object {
 		owner:       unique.Make(full.GetAnnotations()[r.cfg.OwnerKey]),
 		terminating: full.GetDeletionTimestamp() != nil,
 		spared:      full.GetAnnotations()[apply.AnnotationKeep] == "true",
+	}
+	if servedKind(k.gk) == inventory.CRDKind {
+		o.digest, o.blank = inventory.DefinitionDigest(full), isBlank(full)
 	}
 	o.judge(full, readLevel{health: k.hasHealth(), state: k.spec.needs.state})
 	if k.spec.needs.keep {
@@ -90,7 +95,7 @@ func (r *Runtime) applyHealthLocked(k *kind, at objectKey) {
 	case o == nil || !k.hasHealth() || o.terminating:
 	case !o.ready():
 		if k.readsHealth() && !k.watched {
-			r.readHealthLocked(k, at)
+			r.readHealthLocked(k, at, firstPause/2)
 		}
 	case servedKind(k.gk) == inventory.CRDKind:
 		_, group, _ := strings.Cut(at.name.Value(), ".")

@@ -3,6 +3,7 @@ package clustercache
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"time"
 
@@ -15,39 +16,73 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// readHealthLocked reads the health of a CustomResourceDefinition or a Namespace with one GET, in the background. All requests meanwhile
-// add up to one more GET. The caller holds the lock.
-func (r *Runtime) readHealthLocked(k *kind, at objectKey) {
+// read is a read of an object's health that is planned or in progress.
+type read struct {
+	again bool          // requested once more since it began
+	now   chan struct{} // ends the pause before it
+}
+
+// readHealthLocked reads the health of a CustomResourceDefinition or a Namespace with one GET, in the background and after a pause, which
+// a request without one ends. All requests during the GET add up to one more GET. The caller holds the lock.
+func (r *Runtime) readHealthLocked(k *kind, at objectKey, after time.Duration) {
 	s := subject{k.gk, at}
-	if _, running := r.reads[s]; running {
-		r.reads[s] = true
+	if running := r.reads[s]; running != nil {
+		running.request(after)
 		return
 	}
 	if k.resource == nil || r.ctx.Err() != nil || len(r.reads) >= maxReads { // the next event of it asks again
 		return
 	}
-	r.reads[s] = false
-	resource := *k.resource
+	resource, planned := *k.resource, &read{now: make(chan struct{}, 1)}
+	r.reads[s] = planned
 	r.conn.spawn(func() {
 		var p pause
-		for r.readOnce(s, &resource) {
-			t := time.NewTimer(p.next(firstPause/2, lastPause, jitter()))
-			select {
-			case <-t.C:
-			case <-r.ctx.Done():
-				t.Stop()
-				return
-			}
+		for more := true; more && planned.wait(r.ctx, after); after = p.next(firstPause/2, lastPause, jitter()) {
+			more = r.readOnce(s, planned, &resource)
 		}
 	})
 }
 
+func (l *read) request(after time.Duration) {
+	l.again = true
+	if after > 0 {
+		return
+	}
+	select {
+	case l.now <- struct{}{}:
+	default:
+	}
+}
+
+// wait reports whether the pause has ended before the context.
+func (l *read) wait(ctx context.Context, length time.Duration) bool {
+	t := time.NewTimer(length)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.now:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// begin forgets the requests that the GET answers.
+func (l *read) begin() {
+	l.again = false
+	select {
+	case <-l.now:
+	default:
+	}
+}
+
 // readOnce makes the call and reports whether another one is needed.
-func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
+func (r *Runtime) readOnce(s subject, planned *read, resource *apply.Resource) (more bool) {
+	r.mu.Lock()
+	planned.begin()
+	r.mu.Unlock()
 	full, err := r.get(s, resource)
 	r.mu.Lock()
-	again := r.reads[s]
-	r.reads[s] = false
+	again := planned.again
 	k := r.kinds[s.GroupKind]
 	var o *object
 	var told []types.NamespacedName
@@ -64,7 +99,8 @@ func (r *Runtime) readOnce(s subject, resource *apply.Resource) (more bool) {
 			level = priority.Now
 		}
 		told = r.applyReadLocked(k, s.objectKey, o, full)
-		more = again && !k.objects[s.objectKey].ready() || !k.watched && !k.objects[s.objectKey].ready()
+		now := k.objects[s.objectKey]
+		more = !now.ready() && (again || !k.watched || now == o)
 	}
 	if !more {
 		delete(r.reads, s)
@@ -80,8 +116,12 @@ func (r *Runtime) applyReadLocked(k *kind, at objectKey, before *object, full *u
 		r.served.observeDefinition(full)
 	}
 	after := r.whole(full, k)
+	if !after.ready() {
+		before.looks = min(before.looks, math.MaxUint8-1) + 1
+		after.looks = before.looks
+	}
 	if before.version > after.version && after.version != 0 {
-		return nil // the stream is ahead, and has asked again
+		return nil // the stream is ahead
 	}
 	c := r.storeObjectLocked(k, at, before, after)
 	r.applyHealthLocked(k, at)

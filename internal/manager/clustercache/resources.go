@@ -42,8 +42,9 @@ type definition struct {
 	plural     string
 	namespaced bool
 	versions   []string
-	at         time.Time
-	doubted    bool // it was not there when it was requested; what it says is only a hint until it is read again
+	at         time.Time // when it was observed
+	since      time.Time // established
+	doubted    bool      // it was not there when it was requested; what it says is only a hint until it is read again
 }
 
 // discovered holds what one group and version serves.
@@ -161,6 +162,7 @@ func (s *resources) observeDefinition(crd *unstructured.Unstructured) {
 		plural:     text("spec", "names", "plural"),
 		namespaced: text("spec", "scope") == "Namespaced",
 		at:         time.Now(),
+		since:      establishedSince(crd, time.Now()),
 	}
 	versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions") // their schemas are large
 	list, _ := versions.([]any)

@@ -40,7 +40,7 @@ type Runtime struct {
 	echoes    map[subject]selfWriteEvent
 	flush     *time.Timer
 	audit     *time.Timer
-	reads     map[subject]bool // health being read; true asks for one more time
+	reads     map[subject]*read // of health
 
 	once sync.Map // what Once was requested
 
@@ -104,7 +104,7 @@ func (r *Runtime) Health(id inventory.ID) (result health.Result, kept bool) {
 		return health.Result{Status: health.Unknown, Message: "is not known yet"}, true
 	case o.health == nil:
 		if k.readsHealth() {
-			r.readHealthLocked(k, at)
+			r.readHealthLocked(k, at, 0)
 		}
 		return health.Result{Status: health.Unknown, Message: "is not known yet"}, true
 	}

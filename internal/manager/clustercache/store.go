@@ -20,10 +20,13 @@ func placeOf(namespace, name string) objectKey {
 type object struct {
 	uid         types.UID
 	version     uint64 // resourceVersion as a number
+	digest      uint64 // of definitions: of everything but the status
 	fields      unique.Handle[string]
 	owner       unique.Handle[string]
 	terminating bool
 	spared      bool           // carries apply.AnnotationKeep
+	blank       bool           // a definition as its creation left it, which the API server has not looked at
+	looks       uint8          // how often it was read, and was not ready
 	health      *health.Result // of kinds that have one; nil while it is not known
 	state       *moduleState   // of module CRs
 	body        *rawObject     // of kinds that are kept
@@ -32,7 +35,7 @@ type object struct {
 // complete copies the fields that were not read of the same version before, because no owner needed them then.
 func (o *object) complete(from *object) {
 	if o.health == nil {
-		o.health = from.health
+		o.health, o.blank = from.health, from.blank
 	}
 	if o.state == nil {
 		o.state = from.state
@@ -55,7 +58,16 @@ func (o *object) live() inventory.Live {
 	}
 }
 
-// change is the set of differences that an event made. A bare change of the resourceVersion concerns only owners that keep copies.
+// mark is what differs between two versions of an object. The status of a definition does not count: the API server writes it several times
+// while it establishes one, and whether it is established is health.
+func (o *object) mark() uint64 {
+	if o.digest != 0 {
+		return o.digest
+	}
+	return o.version
+}
+
+// change is the set of differences that an event made. A bare change of the mark concerns only owners that keep copies.
 type change uint16
 
 const (
@@ -69,7 +81,7 @@ const (
 	restated   // module CR
 	rewritten  // anything but the status, of a kept kind
 	restatused // the status, of a kept kind
-	touched    // the resourceVersion, whatever it is that changed
+	touched    // the mark, whatever it is that changed
 )
 
 // echoing are the changes that our own write causes, and that its response is about to show anyway. Changes that accompany them
@@ -96,7 +108,7 @@ func compare(before, after *object) change {
 		}
 	}
 	set(before.uid != after.uid, replaced)
-	set(before.version != after.version, touched)
+	set(before.mark() != after.mark(), touched)
 	set(before.fields != after.fields, refielded)
 	set(before.owner != after.owner, reowned)
 	set(before.terminating != after.terminating, terminated)

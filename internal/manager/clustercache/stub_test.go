@@ -21,6 +21,7 @@ import (
 type stub struct {
 	*httptest.Server
 	opened atomic.Int64 // connections
+	asked  atomic.Int64 // calls
 
 	mu      sync.Mutex
 	answers map[string]http.HandlerFunc // by "GET path" or "WATCH path"
@@ -50,6 +51,7 @@ func (s *stub) on(call string, answer http.HandlerFunc) {
 }
 
 func (s *stub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	s.asked.Add(1)
 	call := req.Method + " " + req.URL.Path
 	if req.URL.Query().Get("watch") != "" {
 		call = "WATCH " + req.URL.Path

@@ -103,6 +103,27 @@ func (c *cluster) ObjectVersion(id inventory.ID) (string, bool) {
 	return stamp, ok || c.listed[id.GroupKind()]
 }
 
+func (c *cluster) EstablishedSince(definition string) time.Time {
+	live, err := get(c.t.Context(), c.at("CustomResourceDefinition", ""), definition)
+	if err != nil {
+		c.t.Error(err)
+	}
+	if live == nil {
+		return time.Time{}
+	}
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	for _, one := range conditions {
+		if condition := one.(map[string]any); condition["type"] == "Established" && condition["status"] == "True" {
+			since, err := time.Parse(time.RFC3339, condition["lastTransitionTime"].(string))
+			if err != nil {
+				c.t.Error(err)
+			}
+			return since
+		}
+	}
+	return time.Now()
+}
+
 func (c *cluster) Copies(gk schema.GroupKind) ([]inventory.ID, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

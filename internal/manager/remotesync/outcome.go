@@ -44,7 +44,6 @@ type pass struct {
 	*apply.Cluster
 	runtime Runtime
 	memory  *memory
-	ages    ages
 
 	mutex    sync.Mutex
 	outcome  Outcome

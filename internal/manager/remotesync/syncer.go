@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 	"unique"
@@ -22,8 +23,11 @@ import (
 type Runtime interface {
 	// Cluster returns the client of the runtime.
 	Cluster() *apply.Cluster
-	// ObjectVersion returns UID + "/" + resourceVersion of an object, empty when it is known not to exist; known is false before that.
+	// ObjectVersion returns UID + "/" + resourceVersion of an object, inventory.DefinitionDigest in its place for a definition. It is empty
+	// when the object is known not to exist; known is false before that.
 	ObjectVersion(id inventory.ID) (stamp string, known bool)
+	// EstablishedSince returns when a definition was established, and zero for one that is not known to be new.
+	EstablishedSince(definition string) time.Time
 	// Copies returns the objects of a kind that carry the label of managed objects; synced is false while the kind is not listed.
 	Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool)
 	// Report records a failed call, so that a dead cluster is left alone for a while.
@@ -70,9 +74,8 @@ type Syncer struct {
 type memory struct {
 	mutex    sync.Mutex
 	seen     map[unique.Handle[inventory.ID]]observedVersion
-	switched map[inventory.ID]time.Time     // definitions that store another version since then
-	putBacks map[inventory.ID]putBack       // what others changed just now
-	young    map[schema.GroupKind]time.Time // kinds that were established just now, until then
+	switched map[inventory.ID]time.Time // definitions that store another version since then
+	putBacks map[inventory.ID]putBack   // what others changed just now
 
 	departures map[inventory.ID]departure // definitions that are being deleted
 }
@@ -141,7 +144,11 @@ func (m *memory) forget(gk schema.GroupKind, namespace string, matters func(inve
 	}
 }
 
+// stampOf returns what Runtime.ObjectVersion returns for the version of an object that was read.
 func stampOf(object *unstructured.Unstructured) string {
+	if isDefinition(inventory.IDOf(object)) {
+		return string(object.GetUID()) + "/" + strconv.FormatUint(inventory.DefinitionDigest(object), 10)
+	}
 	return string(object.GetUID()) + "/" + object.GetResourceVersion()
 }
 

@@ -1,48 +1,10 @@
 package remotesync
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-func TestWarmUpEnd(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	established := func(since time.Duration, status string) map[string]any {
-		return map[string]any{"type": "Established", "status": status, "lastTransitionTime": now.Add(-since).Format(time.RFC3339)}
-	}
-	for _, test := range []struct {
-		name       string
-		conditions []any
-		deleted    bool
-		want       bool
-	}{
-		{"established just now", []any{established(0, "True")}, false, true},
-		{"established while an API server would still wait", []any{established(3*time.Second, "True")}, false, true},
-		{"established for longer than any API server waits", []any{established(youth, "True")}, false, false},
-		{"established in the future, by a clock that is ahead", []any{established(-time.Hour, "True")}, false, true},
-		{"not established", []any{established(0, "False")}, false, false},
-		{"without conditions", nil, false, false},
-		{"with another condition only", []any{map[string]any{"type": "NamesAccepted", "status": "True"}}, false, false},
-		{"with a time that is none", []any{map[string]any{"type": "Established", "status": "True", "lastTransitionTime": "soon"}}, false, false},
-		{"with a condition that is none", []any{"Established"}, false, false},
-		{"young, and being deleted", []any{established(0, "True")}, true, false},
-	} {
-		definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": test.conditions}}}
-		if test.deleted {
-			at := metav1.NewTime(now)
-			definition.SetDeletionTimestamp(&at)
-		}
-		until := warmUpEnd(definition, now)
-		if got := now.Before(until); got != test.want || until.After(now.Add(youth)) {
-			t.Errorf("%s: young until %s, want %t", test.name, until, test.want)
-		}
-	}
-}
 
 // An API server holds back the create of an object whose kind it has known for less than two seconds.
 func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
@@ -60,7 +22,7 @@ func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
 	t.Cleanup(func() { c.delete(young...) })
 
 	cost := c.costs(func() { ensure(t, m, c, young...) })
-	if want := "1 get customresourcedefinitions.apiextensions.k8s.io, 3 patch moduletemplates.operator.kyma-project.io"; cost != want {
+	if want := "3 patch moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("of a new kind: called %q, want %q", cost, want)
 	}
 
@@ -75,8 +37,8 @@ func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
 	grown(t, c)
 	c.delete(young...)
 	c.see(kind)
-	cost = c.costs(func() { ensure(t, &Syncer{}, c, young...) }) // one that was not told of that hour
-	if want := "3 create moduletemplates.operator.kyma-project.io, 1 get customresourcedefinitions.apiextensions.k8s.io"; cost != want {
+	cost = c.costs(func() { ensure(t, m, c, young...) })
+	if want := "3 create moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("of a kind that is known for long: called %q, want %q", cost, want)
 	}
 }
@@ -100,11 +62,10 @@ func grown(t *testing.T, c *cluster) {
 	t.Helper()
 	for _, definition := range RuntimeCRDs() {
 		until(t, "the kind is known for long", func() error {
-			live, err := get(context.Background(), c.at("CustomResourceDefinition", ""), definition.Object.GetName())
-			if err == nil && (live == nil || time.Now().Before(warmUpEnd(live, time.Now()))) {
-				err = errors.New("it is young")
+			if IsWarmingUp(c, definition.Object.GetName()) {
+				return errors.New("it is young")
 			}
-			return err
+			return nil
 		})
 	}
 }

@@ -81,6 +81,7 @@ type Metadata struct {
 	CreationTimestamp string            `json:"creationTimestamp"`
 	DeletionTimestamp string            `json:"deletionTimestamp"`
 	Finalizers        []string          `json:"finalizers"`
+	Labels            json.RawMessage   `json:"labels"` // read of few kinds
 	Annotations       map[string]string `json:"annotations"`
 	ManagedFields     []ManagedFields   `json:"managedFields"`
 }
@@ -90,6 +91,7 @@ type ManagedFields struct {
 	Manager     string                            `json:"manager"`
 	Operation   metav1.ManagedFieldsOperationType `json:"operation"`
 	Subresource string                            `json:"subresource"`
+	Time        string                            `json:"time"`
 	FieldsV1    json.RawMessage                   `json:"fieldsV1"`
 }
 
@@ -155,13 +157,37 @@ func (m *Metadata) ManagedBy(manager string) []metav1.ManagedFieldsEntry {
 	var entries []metav1.ManagedFieldsEntry
 	for i := range m.ManagedFields {
 		if f := &m.ManagedFields[i]; f.Manager == manager {
-			entries = append(entries, metav1.ManagedFieldsEntry{
-				Manager: f.Manager, Operation: f.Operation, Subresource: f.Subresource,
-				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(f.FieldsV1)),
-			})
+			entries = append(entries, f.entry())
 		}
 	}
 	return entries
+}
+
+// Definition returns what tells a version of a CustomResourceDefinition from another, with all entries of its managed fields.
+func (m *Metadata) Definition() *metav1.ObjectMeta {
+	full := &metav1.ObjectMeta{Generation: m.Generation, Annotations: m.Annotations}
+	if m.DeletionTimestamp != "" {
+		full.DeletionTimestamp = &metav1.Time{}
+	}
+	if len(m.Labels) > 0 && ReadValue(m.Labels, &full.Labels) != nil {
+		full.Labels = nil // no API server sends such labels
+	}
+	full.ManagedFields = make([]metav1.ManagedFieldsEntry, 0, len(m.ManagedFields))
+	for i := range m.ManagedFields {
+		entry := m.ManagedFields[i].entry()
+		if written, err := time.Parse(time.RFC3339, m.ManagedFields[i].Time); err == nil {
+			entry.Time = &metav1.Time{Time: written}
+		}
+		full.ManagedFields = append(full.ManagedFields, entry)
+	}
+	return full
+}
+
+func (f *ManagedFields) entry() metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: f.Manager, Operation: f.Operation, Subresource: f.Subresource,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(f.FieldsV1)),
+	}
 }
 
 // Unstructured returns the parts that pkg/health reads. The pod template is left out: it is most of a workload and irrelevant for health.

@@ -158,19 +158,14 @@ func (r *Reconciler) putCopy(ctx context.Context, s *remoteScope, kyma *unstruct
 	if err != nil {
 		return nil, err
 	}
-	until, err := remotesync.WarmUpUntil(ctx, s.runtime.Cluster(), kymaKind)
-	switch {
-	case err != nil:
-		return nil, err
-	case time.Now().Before(until):
-		made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: s.manager()})
-		if err == nil && len(made.GetManagedFields()) > 1 { // another client created it first, and no event follows
-			s.retry = soonest(s.retry, retrySoon)
-		}
-		return made, err
-	default:
+	if !remotesync.IsWarmingUp(s.runtime, definitionID(kymaKind).Name) {
 		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: s.manager()})
 	}
+	made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: s.manager()})
+	if err == nil && len(made.GetManagedFields()) > 1 { // another client created it first, and no event follows
+		s.retry = soonest(s.retry, retrySoon)
+	}
+	return made, err
 }
 
 // manager returns the field manager of the runtime Kyma's spec, the same for every kind of write.
