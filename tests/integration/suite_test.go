@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,6 +27,8 @@ var (
 	web *testkit.Web
 	// hubCalls and runtimeCalls count what the manager sends.
 	hubCalls, runtimeCalls calls.Counter
+	// runtimeLog keeps what it sends to runtimes, with the names of the objects.
+	runtimeLog calls.Log
 
 	// access is the manager's, as its ServiceAccount; contentDir survives a restart of it.
 	access     *rest.Config
@@ -89,7 +92,7 @@ func startManager(changes ...func(*setup.Config)) {
 	listening := make(chan net.Addr, 1)
 	managerMetrics = prometheus.NewRegistry()
 	hooks := setup.Hooks{
-		WrapHub: hubCalls.Wrap, WrapRuntime: runtimeCalls.Wrap, AllowManyManagers: true,
+		WrapHub: hubCalls.Wrap, WrapRuntime: wrapRuntime, AllowManyManagers: true,
 		ContentListening: func(addr net.Addr) { listening <- addr },
 		Metrics:          managerMetrics,
 	}
@@ -101,6 +104,10 @@ func startManager(changes ...func(*setup.Config)) {
 		stopManager = func() {}
 	}
 	Eventually(listening, "60s").Should(Receive(&contentServer), "the content server listens")
+}
+
+func wrapRuntime(next http.RoundTripper) http.RoundTripper {
+	return runtimeCalls.Wrap(runtimeLog.Wrap(next))
 }
 
 // trust returns a registries file that says how to speak to web servers.

@@ -10,8 +10,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// ObjectVersion identifies one version of an object: its UID and resourceVersion, or inventory.DefinitionDigest. It is empty when the object is known not to
-// exist, and known is false while its kind is not listed. An object that lost the label of owned objects counts as absent.
+// ObjectVersion identifies one version of an object: its UID and resourceVersion, of a definition UID and inventory.DefinitionDigest. It is
+// empty when the object is known not to exist, and known is false while its kind is not listed. An object that lost the label of owned
+// objects counts as absent.
 func (r *Runtime) ObjectVersion(id inventory.ID) (stamp string, known bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

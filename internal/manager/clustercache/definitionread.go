@@ -10,7 +10,7 @@ import (
 
 const (
 	// secondEvent is how long the event that an API server has established a definition may take after the one that it accepts its names.
-	secondEvent = 500 * time.Millisecond
+	secondEvent = 2 * time.Second
 	// promptReads is how many reads that find an object unready follow its events at once; each further one waits for twice as long.
 	promptReads = 3
 )
@@ -29,8 +29,9 @@ func pauseBeforeRead(before, after *object) time.Duration {
 	return min(firstPause<<min(after.looks-promptReads, 10), lastPause)
 }
 
-// EstablishedSince returns when a definition was established. It is now for one that was seen not to be: its kind is about to be new. It is zero for one that does not exist, is being deleted, or was there before the connection and was
-// not read since, because no caller asked for its health. No call is made.
+// EstablishedSince returns when a definition was established. It is now for one that was seen not to be: its kind is about to be new. It is
+// zero for one that does not exist, is being deleted, or was there before the connection and was not read since, because no caller asked
+// for its health. No call is made.
 func (r *Runtime) EstablishedSince(name string) time.Time {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -53,8 +54,8 @@ func (s *resources) establishedSince(name string) time.Time {
 	return s.defined[name].since
 }
 
-// establishedSince returns zero for a definition that is not established, or does not tell since when. The clock of the runtime may be ahead,
-// by any time: then it was established now.
+// establishedSince returns zero for a definition that is not established. One that does not tell since when, or by a clock that is ahead,
+// was established now.
 func establishedSince(definition *unstructured.Unstructured, now time.Time) time.Time {
 	for _, one := range conditionsOf(definition) {
 		condition, _ := one.(map[string]any)

@@ -169,10 +169,10 @@ func defines(object *unstructured.Unstructured, kind schema.GroupKind) bool {
 	return group == kind.Group && name == kind.Kind
 }
 
-// established reports whether a definition can be used, without a call where the streams show it.
+// established reports whether a definition can be used, without a call where the streams show it: they tell of a new one within moments.
 func (w *scope) established(ctx context.Context, definition *unstructured.Unstructured) bool {
-	if found, kept := w.runtime.Health(inventory.IDOf(definition)); kept && found.Status == health.Ready {
-		return true
+	if found, kept := w.runtime.Health(inventory.IDOf(definition)); kept && found.Status != health.Unknown {
+		return found.Status == health.Ready
 	}
 	live, err := get(ctx, w.runtime.Cluster(), definition)
 	return err == nil && health.Of(live).Status == health.Ready
