@@ -5,5 +5,6 @@
 // many of its hooks completed. The ticket on the object of a hook says for which event of which release it was written, so that a pass that
 // follows a crash recognises what the one before it began.
 //
-// The package is pure: it neither reads nor writes a cluster. What does is [engine.RunHooks] of pkg/installer/engine.
+// The package is pure. It does not read or write a cluster, which RunHooks of pkg/installer/engine does, and it does not decide whether an
+// object of another owner may be touched.
 package hooks

@@ -39,7 +39,7 @@ func (h Hook) WithTicket(ticket string) *unstructured.Unstructured {
 	return object
 }
 
-// Judge returns what a hook needs whose turn it is, and why where it is not to be written. live is its object in the cluster, nil when
+// Judge returns what the next hook needs, and why where it is not to be written. live is its object in the cluster, nil when
 // there is none; ours means that it carries the owner mark. The rules, of which the first that holds decides:
 //
 //  1. no object                                   -> Write

@@ -89,7 +89,7 @@ func (s Set) Remove(p Progress) Progress {
 	return s.settle(p)
 }
 
-// Next returns the hook whose turn it is; false where the event has no more.
+// Next returns the next hook; false where the event has no more.
 func (s Set) Next(p Progress) (Hook, bool) {
 	of := s.At(p.Event)
 	if p.Done >= len(of) {
@@ -98,7 +98,7 @@ func (s Set) Next(p Progress) (Hook, bool) {
 	return of[p.Done], true
 }
 
-// Advance returns the progress after the hook whose turn it was has completed.
+// Advance returns the progress after the next hook has completed.
 func (s Set) Advance(p Progress) Progress {
 	p.Done++
 	return s.settle(p)

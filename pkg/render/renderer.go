@@ -47,7 +47,7 @@ type Input struct {
 type Rendered struct {
 	// Steps are applied one after the other, the objects of each in the order of their kinds. Most formats have one step.
 	Steps [][]*unstructured.Unstructured
-	// Hooks are objects that are written at events and not with the others: see package hooks. There are none unless Input.Hooks asks for them.
+	// Hooks are objects that are written at events and not with the others, see package hooks; none unless Input.Hooks asks for them.
 	Hooks []*unstructured.Unstructured
 	// Conditional are the objects that the content does not declare, or declares differently, for the cluster of the input, and would if that
 	// served other APIs or were upgraded; one object may be there more than once. Untried is true where they may not be all. Both are empty

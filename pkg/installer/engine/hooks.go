@@ -18,7 +18,7 @@ type HookRunner[W any] interface {
 	Store(ctx context.Context, progress hooks.Progress) error
 	Stored() *hooks.Progress
 	// Look returns the object of a hook, nil when there is none; ours means that it carries the owner mark.
-	Look(ctx context.Context, hook hooks.Hook, ticket string) (live *unstructured.Unstructured, ours bool, err error)
+	Look(ctx context.Context, hook hooks.Hook) (live *unstructured.Unstructured, ours bool, err error)
 	// Write creates the object of a hook, or applies one that does not run to completion, and returns it as it is then.
 	Write(ctx context.Context, hook hooks.Hook, object *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Delete deletes the objects of hooks, and drops those that are gone from the inventory.
@@ -109,7 +109,7 @@ func runHook[W any](ctx context.Context, hook hooks.Hook, progress hooks.Progres
 func look[W any](
 	ctx context.Context, hook hooks.Hook, ticket string, runner HookRunner[W],
 ) (verdict hooks.Verdict, why string, live *unstructured.Unstructured, err error) {
-	live, ours, err := runner.Look(ctx, hook, ticket)
+	live, ours, err := runner.Look(ctx, hook)
 	if err != nil {
 		return hooks.Wait, "", nil, err
 	}

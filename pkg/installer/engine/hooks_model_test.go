@@ -171,7 +171,7 @@ func TestRunHooks_Model(t *testing.T) {
 			if _, err := w.install(hooks.Situation{GoesBack: w.random.IntN(4) == 0}); err != nil && !errors.Is(err, errCrash) {
 				t.Fatal(err)
 			}
-			w.turn(30)
+			w.goOn(30)
 		}
 		if w.random.IntN(2) == 0 {
 			w.settles()
@@ -189,7 +189,7 @@ func (w *hookWorld) settles() {
 			w.failf("error %v", err)
 		}
 		if held == nil && w.progress.Complete() && len(w.asked.set.Leftover(*w.progress, w.stored)) == 0 {
-			w.turn(0)
+			w.goOn(0)
 			before := w.writes
 			if held, err := w.install(hooks.Situation{}); held != nil || err != nil || w.writes != before {
 				w.failf("%d writes at rest, held %q, error %v", w.writes-before, deref(held), err)
@@ -197,7 +197,7 @@ func (w *hookWorld) settles() {
 			w.crashes = 60
 			return
 		}
-		w.turn(0)
+		w.goOn(0)
 	}
 	w.failf("the release does not complete: %+v", *w.progress)
 }
@@ -220,7 +220,7 @@ func (w *hookWorld) goes() {
 			}
 			return
 		}
-		w.turn(fails)
+		w.goOn(fails)
 	}
 	w.failf("the removal does not end: %+v, recorded %v", *w.progress, w.recorded)
 }

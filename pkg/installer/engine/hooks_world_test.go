@@ -87,7 +87,7 @@ func (w *hookWorld) Store(_ context.Context, progress hooks.Progress) error {
 
 func (w *hookWorld) Stored() *hooks.Progress { return w.progress }
 
-func (w *hookWorld) Look(_ context.Context, hook hooks.Hook, _ string) (live *unstructured.Unstructured, ours bool, err error) {
+func (w *hookWorld) Look(_ context.Context, hook hooks.Hook) (live *unstructured.Unstructured, ours bool, err error) {
 	return w.live[hook.ID()], true, nil
 }
 
@@ -160,8 +160,8 @@ func (w *hookWorld) expectCompleted(what string, progress hooks.Progress, event 
 	}
 }
 
-// turn lets programs go on and finalizers end.
-func (w *hookWorld) turn(fails int) {
+// goOn lets programs go on and finalizers end.
+func (w *hookWorld) goOn(fails int) {
 	for _, id := range slices.SortedFunc(maps.Keys(w.live), inventory.ID.Compare) {
 		object := w.live[id]
 		ticket := object.GetAnnotations()[hooks.AnnotationTicket]
@@ -188,4 +188,3 @@ func (w *hookWorld) turn(fails int) {
 func conditionOf(kind string) map[string]any {
 	return map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True"}}}
 }
-

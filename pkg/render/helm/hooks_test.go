@@ -61,6 +61,23 @@ func TestHelmReturnsHooks(t *testing.T) {
 // joined returns the names of objects in one text.
 func joined(objects []*unstructured.Unstructured) string { return strings.Join(namesOf(objects), " ") }
 
+// What is to be kept stays with the installation gone; a program that stayed could not run again.
+func TestHelmKeepsHooksThatAreNoPrograms(t *testing.T) {
+	for kind, want := range map[string]string{"batch/v1 Job": "", "v1 Secret": "true"} {
+		version, name, _ := strings.Cut(kind, " ")
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: h\n  annotations: {helm.sh/hook: pre-install, helm.sh/resource-policy: keep}\n",
+			version, name)
+		files := map[string]string{"templates/a.yaml": text}
+		rendered, err := Renderer{}.Render(t.Context(), chartOf(files), render.Input{Name: "demo", Hooks: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rendered.Hooks[0].GetAnnotations()[annotationKeep]; got != want {
+			t.Errorf("%s is kept: %q", kind, got)
+		}
+	}
+}
+
 func TestHelmNamesNoReasonButTheHooks(t *testing.T) {
 	files := map[string]string{"templates/a.yaml": rendertest.Config("a") + "  annotations: {helm.sh/hook: made-up}\n"}
 	_, err := Renderer{}.Render(t.Context(), chartOf(files), render.Input{Name: "demo", Hooks: true})

@@ -87,7 +87,9 @@ func (c *chartContent) add(object *unstructured.Unstructured, file string) error
 			"the chart declares more than %d objects: split it into several modules", render.MaxObjects)
 	}
 	c.seen[id] = chartDeclaration{object.DeepCopy(), file}
-	keepAsHelmDoes(object)
+	if program := isHook && (hooks.Hook{Object: object}).RunsToCompletion(); !program { // one that was kept could not run again
+		keepAsHelmDoes(object)
+	}
 	if isHook {
 		c.hooks = append(c.hooks, hook)
 	} else {

@@ -144,7 +144,7 @@ func (w *scope) settled() bool {
 func (w *scope) applied() bool {
 	status := w.manifest.Status
 	compared := conditions.Find(status.Conditions, v1beta2.ConditionResources)
-	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 &&
+	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 && w.hooksComplete() &&
 		slices.EqualFunc(status.Resolved, w.sources, sameSource) &&
 		compared != nil && compared.Status == metav1.ConditionTrue && compared.ObservedGeneration == w.generation &&
 		!inventory.Drifted(w.recorded, w.runtime.Live)
