@@ -246,7 +246,7 @@ const (
 	ReasonValuesInvalid = "ValuesInvalid"
 	// ReasonNonDeterministic: the chart renders differently each time (generated passwords, certificates, dates).
 	ReasonNonDeterministic = "NonDeterministic"
-	// ReasonHooksRefused: the chart has hooks, which are not run; the message names them.
+	// ReasonHooksRefused: the chart has hooks that cannot be run; the message names them.
 	ReasonHooksRefused = "HooksRefused"
 	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.
 	ReasonRemoteBaseRefused = "RemoteBaseRefused"
@@ -264,6 +264,10 @@ const (
 	ReasonWaitingForProbe = "WaitingForProbe"
 	// ReasonWaitingForInstall: a later installation waits until the ones before it are ready.
 	ReasonWaitingForInstall = "WaitingForInstall"
+	// ReasonWaitingForHook: a hook of a chart has not completed yet; what comes after it waits.
+	ReasonWaitingForHook = "WaitingForHook"
+	// ReasonChartHookFailed: a hook of a chart failed, and is not tried again by itself; what runs stays as it is.
+	ReasonChartHookFailed = "ChartHookFailed"
 	// ReasonReferenceMoved: a tag or version names other content by now; what is installed stays.
 	ReasonReferenceMoved = "ReferenceMoved"
 	// ReasonFieldsPutBack: (event) declared fields were changed, and were put back.

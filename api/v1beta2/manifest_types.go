@@ -322,4 +322,23 @@ type ResolvedSource struct {
 	// ContentURL is where the unpacked content can be read.
 	// +optional
 	ContentURL string `json:"contentURL,omitempty"`
+	// Hooks is how far the hooks of a chart have got; absent where it has none.
+	// +optional
+	Hooks *HookProgress `json:"hooks,omitempty"`
+}
+
+// HookProgress is the position of a release in the hooks of its chart.
+type HookProgress struct {
+	// Release is a hash of what the chart declares with its values: hooks run once for each.
+	Release string `json:"release"`
+	// Revision counts the releases of the source from 1.
+	Revision int64 `json:"revision"`
+	// Event whose hooks run, or have run last: "pre-install", "post-upgrade" and so on.
+	Event string `json:"event"`
+	// Done of Total hooks of the event have completed.
+	Done  int32 `json:"done"`
+	Total int32 `json:"total"`
+	// OnDelete: the chart has hooks for its removal.
+	// +optional
+	OnDelete bool `json:"onDelete,omitempty"`
 }

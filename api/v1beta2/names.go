@@ -61,6 +61,8 @@ const (
 	AnnotationRawManifestDigest = OperatorPrefix + "raw-manifest-digest"
 	// AnnotationIsUnmanaged on a Manifest makes it let go of its objects and leave them running.
 	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
+	// AnnotationSkipDeleteHooks on a Manifest removes it without the hooks that its charts have for their removal: EnabledValue is its value.
+	AnnotationSkipDeleteHooks = OperatorPrefix + "skip-delete-hooks"
 	// AnnotationInjectData on a Secret of the module "deployer" asks for the data of the hub's Secret of the same name.
 	AnnotationInjectData = OperatorPrefix + "inject-data-from-kcp"
 	// AnnotationLoginHosts on a Secret of type kubernetes.io/basic-auth or kubernetes.io/ssh-auth names the hosts that its login is for:

@@ -145,8 +145,10 @@ func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]appl
 	return outcomes, b.call.observe(ctx, shared(steps, outcomes))
 }
 
-// AwaitEarlierParts implements engine.Writer.
-func (b *batchWriter) AwaitEarlierParts(part int) *waiting { return b.call.awaitEarlierParts(part) }
+// AwaitStart implements engine.Writer.
+func (b *batchWriter) AwaitStart(_ context.Context, part int) (*waiting, error) {
+	return b.call.awaitEarlierParts(part), nil
+}
 
 // AwaitDefinitions implements engine.Writer.
 func (b *batchWriter) AwaitDefinitions(ctx context.Context, steps []inventory.Step) *waiting {

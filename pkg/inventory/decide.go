@@ -55,6 +55,8 @@ type Step struct {
 	// apply needs to notice a foreign object, and must be replaced by what the cluster returns.
 	Entry Entry
 	Why   Why
+	// Adds: the content is another one than was applied last, whatever else is the matter.
+	Adds bool
 }
 
 // Decision lists what an installation needs.
@@ -93,17 +95,17 @@ func Decide(recorded []Entry, desired []*unstructured.Unstructured, live func(ID
 		}
 		wanted[id] = struct{}{}
 		next := Entry{ID: id, Version: versionOf(object), Hash: ContentHash(object)}
-		why := WhyNew
+		why, adds := WhyNew, true
 		if at, found := known[id]; found {
 			last := recorded[at].stay()
-			why = compare(last, next.Hash, live(id))
+			why, adds = compare(last, next.Hash, live(id)), last.Hash != next.Hash
 			next.UID, next.Fields = last.UID, last.Fields
 		}
 		if why == "" {
 			decision.InOrder++
 			continue
 		}
-		decision.Apply = append(decision.Apply, Step{Object: object, Entry: next, Why: why})
+		decision.Apply = append(decision.Apply, Step{Object: object, Entry: next, Why: why, Adds: adds})
 	}
 	for _, entry := range recorded {
 		if _, found := wanted[entry.ID]; !found {
@@ -130,6 +132,8 @@ func compare(last Entry, hash string, live Live) Why {
 	switch {
 	case last.Hash == "":
 		return WhyNew
+	case last.IsHook():
+		return ""
 	case live.Presence == Absent:
 		return WhyMissing
 	case live.Presence == Present && live.UID != last.UID:

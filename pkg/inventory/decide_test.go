@@ -55,7 +55,8 @@ func TestDecideForOneObject(t *testing.T) {
 				if len(test.recorded) > 0 {
 					entry.UID, entry.Fields = test.recorded[0].UID, test.recorded[0].Fields
 				}
-				want = inventory.Decision{Apply: []inventory.Step{{Object: desired, Entry: entry, Why: test.want}}}
+				adds := len(test.recorded) == 0 || test.recorded[0].Hash != entry.Hash
+				want = inventory.Decision{Apply: []inventory.Step{{Object: desired, Entry: entry, Why: test.want, Adds: adds}}}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)

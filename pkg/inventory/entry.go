@@ -40,12 +40,25 @@ func (e Entry) Share(owner string) Entry {
 	return e
 }
 
+// hook is the value of Fields in the entry of a hook. It is not a FieldsHash.
+const hook = "hook"
+
+// AsHook returns the entry as that of an object that is written at events and left alone in between: what becomes of it is no drift. Its
+// Hash says for which event it was written last; empty means planned, as for any other.
+func (e Entry) AsHook() Entry {
+	e.Fields = hook
+	return e
+}
+
+// IsHook reports whether the entry is that of a hook.
+func (e Entry) IsHook() bool { return e.Fields == hook }
+
 // sharedBy returns the prefix of the FieldsHash in such an entry.
 func sharedBy(owner string) string { return "s" + hexOf(hashText(owner)) + ":" }
 
-// stay returns the entry as one that is wanted.
+// stay returns the entry as one that is wanted, at all times.
 func (e Entry) stay() Entry {
-	if e.Leaves() {
+	if e.Leaves() || e.IsHook() {
 		e.Fields = ""
 	}
 	return e

@@ -113,3 +113,21 @@ func TestPlannedThenMergeKeepsEverything(t *testing.T) {
 		}
 	}
 }
+
+// The object of a hook is written at events, and left alone in between.
+func TestEntry_AsHook(t *testing.T) {
+	desired := configMap("a", "new")
+	ran, planned := inventory.Entry{ID: configMapID("a"), Version: "v1", UID: "uid-a", Hash: "pre-install/1-r"}.AsHook(), inventory.Entry{
+		ID: configMapID("a"), Version: "v1"}.AsHook()
+	absent := func(inventory.ID) inventory.Live { return inventory.Live{Presence: inventory.Absent} }
+	if inventory.Drifted([]inventory.Entry{ran}, absent) {
+		t.Error("a hook that was deleted counts as drift")
+	}
+	if !inventory.Drifted([]inventory.Entry{planned}, absent) {
+		t.Error("a hook that was planned counts as in order")
+	}
+	decision := inventory.Decide([]inventory.Entry{ran}, []*unstructured.Unstructured{desired}, notListed)
+	if len(decision.Apply) != 1 || !decision.Apply[0].Adds || decision.Apply[0].Entry.IsHook() || decision.Apply[0].Entry.UID != "uid-a" {
+		t.Errorf("a hook that becomes an object of all times is %+v", decision.Apply)
+	}
+}

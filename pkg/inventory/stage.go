@@ -30,7 +30,7 @@ func (t Batch) Restoring() []Step {
 	return slices.DeleteFunc(slices.Clone(t.Steps), addsContent)
 }
 
-func addsContent(step Step) bool { return step.Why == WhyNew || step.Why == WhyChanged }
+func addsContent(step Step) bool { return step.Why == WhyNew || step.Why == WhyChanged || step.Adds }
 
 // Batches divides steps into batches to apply one after another: stage by stage, and in each by the phases of the kinds.
 func Batches(steps []Step, at func(ID) Stage) []Batch {

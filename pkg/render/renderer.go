@@ -36,6 +36,8 @@ type Input struct {
 	// KubeVersion ("v1.36.3") and APIVersions ("apps/v1", "apps/v1/Deployment") of the cluster; empty means a library default.
 	KubeVersion string
 	APIVersions []string
+	// Hooks says that the caller runs the hooks of a chart. Without it, content that has some is refused, for dropping them would break it.
+	Hooks bool
 	// Explore asks also for what the content declares in other clusters, of formats that ask what the cluster serves. It takes many times
 	// as long.
 	Explore bool
@@ -45,6 +47,8 @@ type Input struct {
 type Rendered struct {
 	// Steps are applied one after the other, the objects of each in the order of their kinds. Most formats have one step.
 	Steps [][]*unstructured.Unstructured
+	// Hooks are objects that are written at events and not with the others, see package hooks; none unless Input.Hooks asks for them.
+	Hooks []*unstructured.Unstructured
 	// Conditional are the objects that the content does not declare, or declares differently, for the cluster of the input, and would if that
 	// served other APIs or were upgraded; one object may be there more than once. Untried is true where they may not be all. Both are empty
 	// unless Input.Explore asks for them.
@@ -52,13 +56,13 @@ type Rendered struct {
 	Untried     bool
 }
 
-// Objects returns those of all steps in order.
+// Objects returns everything that is declared: the objects of all steps in order, and then the hooks.
 func (r Rendered) Objects() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, step := range r.Steps {
 		all = append(all, step...)
 	}
-	return all
+	return append(all, r.Hooks...)
 }
 
 // OneStep returns a single step of all objects, nil when there are none.

@@ -109,8 +109,8 @@ var _ = Describe("A Helm chart", func() {
 				testkit.HaveCondition(v1beta2.ConditionResources, metav1.ConditionFalse, reason), HaveField("Status.Synced", BeEmpty())))
 			Expect(settings(chart)()).To(BeNil())
 		},
-		Entry("a hook", testkit.Files{"templates/hook.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: hook\n" +
-			"  annotations: {helm.sh/hook: pre-install}\n"}, `{}`, v1beta2.ReasonHooksRefused, "hook", "pre-install"),
+		Entry("a hook for an event that there is not", testkit.Files{"templates/hook.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
+			"  name: hook\n  annotations: {helm.sh/hook: pre-flight}\n"}, `{}`, v1beta2.ReasonHooksRefused, "hook", "pre-flight"),
 		Entry("a generated password", testkit.Files{"templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: once}\n" +
 			"stringData: {password: {{ randAlphaNum 20 }}}\n"}, `{}`, v1beta2.ReasonNonDeterministic, "once"),
 		Entry("values that its schema refuses", testkit.Files{"values.schema.json": `{"type":"object","properties":{"count":{"type":"integer"}}}`},

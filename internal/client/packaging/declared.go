@@ -76,6 +76,6 @@ func inputOf(config helm.Config, resource, module string) (render.Input, error) 
 		}
 	}
 	return render.Input{
-		Name: cmp.Or(own.ReleaseName, release), Namespace: cmp.Or(own.Namespace, "kyma-system"), Values: own.Values,
+		Name: cmp.Or(own.ReleaseName, release), Namespace: cmp.Or(own.Namespace, "kyma-system"), Values: own.Values, Hooks: true,
 	}, err
 }

@@ -142,7 +142,7 @@ func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructur
 		return nil, err
 	}
 	rendered, err := renderer.Render(ctx, s.Tree, render.Input{
-		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values,
+		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values, Hooks: true,
 	})
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -86,9 +87,8 @@ func (r *rendering) objects(ctx context.Context) (*rendered, error) {
 func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 	var all []*unstructured.Unstructured
 	for _, part := range parts {
-		for _, step := range part.Steps {
-			all = append(all, step...)
-		}
+		all = append(all, slices.Concat(part.Steps...)...)
+		all = append(all, part.Hooks...)
 	}
 	if len(all) > maxObjects {
 		return nil, errTooMany
@@ -102,7 +102,8 @@ func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := render.LocaliseImages(made.Objects, r.spec.LocalizedImages)
+	declared := slices.Concat(made.Objects, slices.Concat(made.Hooks...))
+	objects, err := render.LocaliseImages(declared, r.spec.LocalizedImages)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +163,7 @@ func (r *rendering) part(ctx context.Context, name string, source *v1beta2.Image
 		input = render.Input{
 			Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.module, name)), Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace),
 			Values: own.Values, KubeVersion: r.Capabilities.KubeVersion, APIVersions: r.Capabilities.APIVersions, Explore: true,
+			Hooks: true,
 		}
 		if r.values != nil {
 			input.Values = helm.MergeValues(own.Values, r.values)
@@ -176,7 +178,7 @@ func (r *rendering) part(ctx context.Context, name string, source *v1beta2.Image
 		r.conditional = append(r.conditional, placedObject{object, namespace})
 	}
 	r.untried = r.untried || made.Untried
-	return engine.Part{Name: name, Namespace: namespace, Steps: made.Steps}, nil
+	return engine.Part{Name: name, Namespace: namespace, Steps: made.Steps, Hooks: made.Hooks}, nil
 }
 
 // tree returns the files of a layer.

@@ -192,9 +192,7 @@ func (c *covering) checkImages(parts []Part) error {
 // objectsOf returns the objects of all parts.
 func objectsOf(parts []Part) (all []*unstructured.Unstructured) {
 	for _, part := range parts {
-		for _, step := range part.Rendered.Steps {
-			all = append(all, step...)
-		}
+		all = append(all, part.Rendered.Objects()...)
 	}
 	return all
 }

@@ -174,7 +174,7 @@ func (r *reading) knownAs(install string) string {
 func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.manifest.Labels[v1beta2.LabelModuleName], part.name)), Path: part.path,
-		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values,
+		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values, Hooks: true,
 	}
 	if r.manifest.Spec.Values != nil {
 		values, err := helm.Values(r.manifest.Spec.Values.Raw)

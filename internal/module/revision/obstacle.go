@@ -18,7 +18,7 @@ var ofTheModule = []string{
 	v1beta2.ReasonProbeInvalid, v1beta2.ReasonContentNotCovered, v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid,
 	v1beta2.ReasonContentNotFound, v1beta2.ReasonArchiveRefused, v1beta2.ReasonSourceInvalid, v1beta2.ReasonSourceUnsupported,
 	v1beta2.ReasonValuesInvalid, v1beta2.ReasonNonDeterministic, v1beta2.ReasonHooksRefused, v1beta2.ReasonRemoteBaseRefused,
-	v1beta2.ReasonDigestMismatch, v1beta2.ReasonModuleCRNotReady,
+	v1beta2.ReasonDigestMismatch, v1beta2.ReasonModuleCRNotReady, v1beta2.ReasonWaitingForHook, v1beta2.ReasonChartHookFailed,
 }
 
 // OfTheModule reports whether a Manifest that is not ready for a reason is so because of what it installs.

@@ -12,15 +12,15 @@ import (
 type Writer[W any] interface {
 	// Write applies one batch and records its outcomes, in their order.
 	Write(ctx context.Context, steps []inventory.Step) ([]apply.Outcome, error)
-	// AwaitEarlierParts returns what a part must still wait for, nil when every earlier part is ready.
-	AwaitEarlierParts(part int) *W
+	// AwaitStart returns what a part must still wait for: every earlier part is ready, and the hooks before its own objects have completed.
+	AwaitStart(ctx context.Context, part int) (*W, error)
 	// AwaitDefinitions waits a moment for definitions that were just applied, and returns what is still missing, nil when nothing is.
 	AwaitDefinitions(ctx context.Context, steps []inventory.Step) *W
 }
 
 // ApplyBatches applies batches one after the other:
 //
-//  1. What adds content waits until everything of the earlier parts is ready. What only restores what was there does not: what runs is
+//  1. What adds content waits until its part may begin. What only restores what was there does not: what runs is
 //     repaired meanwhile.
 //  2. Later parts count on what failed, so a failure in a part, or failedIn, keeps later parts from adding content. The other batches of
 //     the part are applied: one object that fails stops no other.
@@ -34,7 +34,9 @@ func ApplyBatches[W any](
 	for _, batch := range batches {
 		if batch.AddsContent() {
 			if held == nil && batch.Part <= failedIn {
-				held = writer.AwaitEarlierParts(batch.Part)
+				if held, err = writer.AwaitStart(ctx, batch.Part); err != nil {
+					return nil, nil, err
+				}
 			}
 			if held != nil || batch.Part > failedIn {
 				batch.Steps = batch.Restoring()

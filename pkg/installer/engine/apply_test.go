@@ -26,6 +26,7 @@ type writer struct {
 	unready  int                 // the first part that does not become ready
 	unserved map[int]bool        // batches whose definitions are not established
 	broken   error               // returned by every Write
+	stopped  error               // returned by every AwaitStart
 }
 
 func (w *writer) Write(_ context.Context, steps []inventory.Step) ([]apply.Outcome, error) {
@@ -42,12 +43,12 @@ func (w *writer) Write(_ context.Context, steps []inventory.Step) ([]apply.Outco
 	return outcomes, w.broken
 }
 
-func (w *writer) AwaitEarlierParts(part int) *waits {
+func (w *writer) AwaitStart(_ context.Context, part int) (*waits, error) {
 	if part <= w.unready {
-		return nil
+		return nil, w.stopped
 	}
 	said := waits(fmt.Sprintf("part %d waits for %d", part, w.unready))
-	return &said
+	return &said, nil
 }
 
 func (w *writer) AwaitDefinitions(_ context.Context, steps []inventory.Step) *waits {
@@ -156,6 +157,14 @@ func TestApplyBatches_AnErrorOfTheWriterEndsIt(t *testing.T) {
 	}
 }
 
+func TestApplyBatches_AnErrorOfAStartEndsItBeforeAnythingIsWritten(t *testing.T) {
+	all, number := batches([]batch{{0, isNew}, {0, drift}})
+	w := &writer{number: number, unready: never, stopped: errors.New("cannot be stored")}
+	if failed, held, err := engine.ApplyBatches(t.Context(), all, never, w); err == nil || failed != nil || held != nil || len(w.written) > 0 {
+		t.Errorf("%v, %v, %v after %d batches", failed, held, err, len(w.written))
+	}
+}
+
 // stepWriter records the objects that are written. The parts from unready on must wait.
 type stepWriter struct {
 	unready int
@@ -170,12 +179,12 @@ func (s *stepWriter) Write(_ context.Context, steps []inventory.Step) (outcomes 
 	return outcomes, nil
 }
 
-func (s *stepWriter) AwaitEarlierParts(part int) *waits {
+func (s *stepWriter) AwaitStart(_ context.Context, part int) (*waits, error) {
 	if part < s.unready {
-		return nil
+		return nil, nil
 	}
 	said := waits("waits")
-	return &said
+	return &said, nil
 }
 
 func (s *stepWriter) AwaitDefinitions(context.Context, []inventory.Step) *waits { return nil }

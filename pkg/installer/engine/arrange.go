@@ -20,6 +20,8 @@ type Part struct {
 	Namespace string
 	// Steps are applied one after the other.
 	Steps [][]*unstructured.Unstructured
+	// Hooks are written at events, and are not among Steps.
+	Hooks []*unstructured.Unstructured
 }
 
 // Arrangement is what an installation declares, in the order in which it is applied.
@@ -29,6 +31,8 @@ type Arrangement struct {
 	// Unplaced are those of kinds that are not served: it is unknown whether they live in namespaces, so that they cannot be told apart from
 	// others and must not be recorded.
 	Unplaced []*unstructured.Unstructured
+	// Hooks of the parts, in their namespaces, by the number of the part.
+	Hooks [][]*unstructured.Unstructured
 
 	names []string // of the parts
 	at    map[inventory.ID]inventory.Stage
@@ -61,7 +65,27 @@ func Arrange(parts []Part, placing Placing) (*Arrangement, error) {
 			}
 		}
 	}
-	return made, nil
+	return made, made.addHooks(parts, known, placing)
+}
+
+// addHooks places the hooks of the parts. None of them may be another declared object, too.
+func (a *Arrangement) addHooks(parts []Part, known map[inventory.ID]*unstructured.Unstructured, placing Placing) error {
+	a.Hooks = make([][]*unstructured.Unstructured, len(parts))
+	for i, part := range parts {
+		placed, err := placing.Own(part.Hooks, part.Namespace)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+		for _, hook := range placed {
+			id := inventory.IDOf(hook)
+			if known[id] != nil {
+				return content.Errorf(content.ReasonContentInvalid, "%s is a hook of %s, and declared a second time: keep one of them", id, part.Name)
+			}
+			known[id] = hook
+		}
+		a.Hooks[i] = placed
+	}
+	return nil
 }
 
 func (a *Arrangement) add(

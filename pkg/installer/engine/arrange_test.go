@@ -67,6 +67,19 @@ func TestArrange(t *testing.T) {
 	}
 }
 
+func TestArrange_PlacesHooksApart(t *testing.T) {
+	made, err := engine.Arrange([]engine.Part{
+		{Name: "first", Namespace: "n", Steps: steps(named("ConfigMap", "a"))},
+		{Name: "second", Namespace: "m", Hooks: []*unstructured.Unstructured{named("ConfigMap", "a")}},
+	}, engine.Placing{Own: inNamespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Objects) != 1 || len(made.Hooks[0]) != 0 || len(made.Hooks[1]) != 1 || made.Hooks[1][0].GetNamespace() != "m" {
+		t.Errorf("objects %v, hooks %v", made.Objects, made.Hooks)
+	}
+}
+
 func TestArrange_Refuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		parts []engine.Part
@@ -76,6 +89,13 @@ func TestArrange_Refuses(t *testing.T) {
 			{Name: "first", Namespace: "n", Steps: steps(with(named("ConfigMap", "a"), "1"))},
 			{Name: "second", Namespace: "n", Steps: steps(with(named("ConfigMap", "a"), "2"))},
 		}, "ConfigMap n/a is declared differently by first and second: keep one of them"},
+		"a hook that is declared as an object, too": {[]engine.Part{
+			{Name: "first", Namespace: "n", Steps: steps(named("ConfigMap", "a"))},
+			{Name: "second", Namespace: "n", Hooks: []*unstructured.Unstructured{named("ConfigMap", "a")}},
+		}, "ConfigMap n/a is a hook of second, and declared a second time: keep one of them"},
+		"a hook that cannot be placed": {
+			[]engine.Part{{Name: "first", Hooks: []*unstructured.Unstructured{named("ConfigMap", "bad")}}}, "first: it cannot be placed",
+		},
 		"an object that cannot be placed": {[]engine.Part{{Name: "first", Steps: steps(named("ConfigMap", "bad"))}}, "first: it cannot be placed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ type difference struct {
 func differences(first, second *chartContent) []difference {
 	var found []difference
 	there := map[inventory.ID]bool{}
-	for _, object := range first.objects {
+	for _, object := range first.all() {
 		id := inventory.IDOf(object)
 		there[id] = true
 		other, ok := second.seen[id]
@@ -45,7 +45,7 @@ func differences(first, second *chartContent) []difference {
 		at := max(slices.IndexFunc(fields, func(f differingField) bool { return !f.follows() }), 0)
 		found = append(found, difference{id: id, file: first.seen[id].file, field: fields[at].path, follows: fields[at].follows()})
 	}
-	for _, object := range second.objects {
+	for _, object := range second.all() {
 		if id := inventory.IDOf(object); !there[id] {
 			found = append(found, difference{id: id, file: second.seen[id].file})
 		}

@@ -42,7 +42,7 @@ type exploration struct {
 // explore returns the objects that a chart declares where a cluster serves other APIs, or is of one of the next versions of Kubernetes, and
 // that it does not declare like that for the cluster of the input. Up to a handful of questions all combinations of answers are tried.
 // Where there are more, or templates read the served APIs as a list, untried is true. An answer with which the chart cannot be rendered, or
-// has hooks, is none that could ever be installed.
+// has hooks that are refused, is none that could ever be installed.
 func explore(
 	ctx context.Context, files []content.File, input render.Input, declared []*unstructured.Unstructured,
 ) (found []*unstructured.Unstructured, untried bool, err error) {
@@ -175,8 +175,8 @@ func (e *exploration) render(ctx context.Context, answers map[string]bool, kubeV
 		}
 		e.untried = true
 	}
-	if made, err := chartObjects(rendered.files); err == nil && len(made.hooks) == 0 {
-		e.add(made.objects)
+	if made, err := chartObjects(rendered.files); err == nil && len(made.refused(e.input.Hooks)) == 0 {
+		e.add(made.all())
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"helm.sh/helm/v4/pkg/strvals"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/hooks"
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
@@ -17,38 +20,51 @@ const maxSwitches = 6
 
 // chartHook is an object of a chart that Helm would create and delete at some moment of an installation.
 type chartHook struct {
-	// object names it, with its events; file is the template that declares it.
-	object, file string
+	object *unstructured.Unstructured
+	// file is the template that declares it.
+	file string
+	// unknown: it is for an event that Helm does not know.
+	unknown bool
 }
 
-// refuseHooks returns which hooks a chart has, and which values leave them out, where there are any.
-func refuseHooks(ctx context.Context, files []content.File, input render.Input, hooks []chartHook) error {
+// String names the hook with its events and its template.
+func (h *chartHook) String() string {
+	events := shorten(h.object.GetAnnotations()[hooks.AnnotationEvents])
+	return fmt.Sprintf("%s (%s) in %s", inventory.IDOf(h.object), events, h.file)
+}
+
+// refuseHooks returns which hooks of a chart are refused, and which values leave them out, where there are any.
+func refuseHooks(ctx context.Context, files []content.File, input render.Input, refused []chartHook) error {
 	var named []string
-	for _, hook := range hooks[:min(len(hooks), maxNamed)] {
-		named = append(named, hook.object+" in "+hook.file)
+	for i := range refused[:min(len(refused), maxNamed)] {
+		named = append(named, refused[i].String())
 	}
 	rest := ""
-	if left := len(hooks) - len(named); left > 0 {
+	if left := len(refused) - len(named); left > 0 {
 		rest = fmt.Sprintf(" and %d more", left)
 	}
 	by := ""
-	if switches := switchesOff(ctx, files, input, hooks); switches != "" {
+	if switches := switchesOff(ctx, files, input, refused); switches != "" {
 		by = " (" + switches + ")"
 	}
-	return &content.Error{Reason: content.ReasonHooksRefused, Err: fmt.Errorf("the chart has hooks, which are not run: %s%s: "+
-		"switch them off by values%s, or let the module's own operator do what they do", strings.Join(named, ", "), rest, by)}
+	why, other := "the chart has hooks, which are not run", "let the module's own operator do what they do"
+	if input.Hooks {
+		why, other = "the chart has hooks for events that there are not", "correct the annotation "+hooks.AnnotationEvents
+	}
+	return &content.Error{Reason: content.ReasonHooksRefused, Err: fmt.Errorf("%s: %s%s: switch them off by values%s, or %s",
+		why, strings.Join(named, ", "), rest, by, other)}
 }
 
 // switchesOff returns the values that leave the hooks out, as for `helm --set`; empty where none was found. The templates of the hooks say
 // by which values they decide; each that is true or false is tried with its opposite, and then all of them together. Of several that do it,
 // the one counts that keeps most of the other objects: the switch of the hook, and not of all that belongs to it.
-func switchesOff(ctx context.Context, files []content.File, input render.Input, hooks []chartHook) string {
+func switchesOff(ctx context.Context, files []content.File, input render.Input, refused []chartHook) string {
 	templates, values, err := examine(files, input)
 	if err != nil {
 		return ""
 	}
 	var found []string
-	for _, hook := range hooks {
+	for _, hook := range refused {
 		for _, value := range templates.read(hook.file).asks {
 			value = inRoot(hook.file, value)
 			now, err := values.PathValue(value)
@@ -88,5 +104,5 @@ func withoutHooks(ctx context.Context, files []content.File, input render.Input,
 	if err != nil {
 		return 0, false
 	}
-	return len(made.objects), len(made.hooks) == 0
+	return len(made.objects), len(made.refused(input.Hooks)) == 0
 }

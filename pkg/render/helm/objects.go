@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/hooks"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 const (
-	annotationHook           = "helm.sh/hook"
 	annotationResourcePolicy = "helm.sh/resource-policy"
 	policyKeep               = "keep"
 	// annotationKeep is apply.AnnotationKeep, which a test holds it to: this package needs nothing else of pkg/apply.
@@ -28,8 +28,8 @@ const (
 // chartContent is what the files of one chart declare.
 type chartContent struct {
 	objects []*unstructured.Unstructured
-	seen    map[inventory.ID]chartDeclaration
 	hooks   []chartHook
+	seen    map[inventory.ID]chartDeclaration
 }
 
 // chartDeclaration is where an object was first declared.
@@ -64,17 +64,16 @@ func chartObjects(files []renderedFile) (*chartContent, error) {
 	return gathered, nil
 }
 
-// add takes in one object, or notes that it is a hook.
+// add takes in one object, as a hook or as an ordinary one. Tests are left out.
 func (c *chartContent) add(object *unstructured.Unstructured, file string) error {
-	if events, isHook := object.GetAnnotations()[annotationHook]; isHook {
-		switch kindOfHook(events) {
-		case hookTest:
+	hook := chartHook{object: object, file: file}
+	isHook := false
+	if annotation, annotated := object.GetAnnotations()[hooks.AnnotationEvents]; annotated {
+		kind := kindOfHook(annotation, object)
+		if kind == hookTest {
 			return nil
-		case hookOther:
-			c.hooks = append(c.hooks, chartHook{fmt.Sprintf("%s (%s)", inventory.IDOf(object), shorten(events)), file})
-			return nil
-		case hookNone:
 		}
+		isHook, hook.unknown = kind != hookNone, kind == hookUnknown
 	}
 	id := inventory.IDOf(object)
 	if first, ok := c.seen[id]; ok {
@@ -83,40 +82,66 @@ func (c *chartContent) add(object *unstructured.Unstructured, file string) error
 		}
 		return invalidChart("%s is declared differently in %s and in %s of the chart: keep one of them", id, first.file, file)
 	}
-	if len(c.objects) >= render.MaxObjects {
+	if len(c.seen) >= render.MaxObjects {
 		return content.Errorf(content.ReasonContentTooLarge,
 			"the chart declares more than %d objects: split it into several modules", render.MaxObjects)
 	}
 	c.seen[id] = chartDeclaration{object.DeepCopy(), file}
-	keepAsHelmDoes(object)
-	c.objects = append(c.objects, object)
+	if program := isHook && (hooks.Hook{Object: object}).RunsToCompletion(); !program { // one that was kept could not run again
+		keepAsHelmDoes(object)
+	}
+	if isHook {
+		c.hooks = append(c.hooks, hook)
+	} else {
+		c.objects = append(c.objects, object)
+	}
 	return nil
+}
+
+// all returns the objects and after them the hooks.
+func (c *chartContent) all() []*unstructured.Unstructured {
+	return slices.Concat(c.objects, c.hookObjects())
+}
+
+func (c *chartContent) hookObjects() []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, hook := range c.hooks {
+		objects = append(objects, hook.object)
+	}
+	return objects
+}
+
+// refused returns the hooks that stop the chart: all of them, or where hooks are run those that Helm itself would pass over in silence.
+func (c *chartContent) refused(run bool) []chartHook {
+	if !run {
+		return c.hooks
+	}
+	return slices.DeleteFunc(slices.Clone(c.hooks), func(hook chartHook) bool { return !hook.unknown })
 }
 
 type hookKind int
 
 const (
-	// hookNone is an ordinary object: crd-install comes from Helm 2, where crds/ did not exist.
+	// hookNone is an ordinary object: crd-install comes from Helm 2, where crds/ did not exist. So is every other definition, which Helm
+	// never deletes either: it is upgraded like those of crds/, by the same rules.
 	hookNone hookKind = iota
 	hookTest
-	hookOther
+	hookRuns
+	// hookUnknown has an event that Helm does not know.
+	hookUnknown
 )
 
-func kindOfHook(events string) hookKind {
-	var names []string
-	for event := range strings.SplitSeq(events, ",") {
-		names = append(names, strings.ToLower(strings.TrimSpace(event)))
-	}
-	only := func(allowed ...string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(allowed, name) })
-	}
+func kindOfHook(annotation string, object *unstructured.Unstructured) hookKind {
+	events, unknown := hooks.Events(annotation)
 	switch {
-	case only("test", "test-success", "test-failure"):
+	case len(unknown) > 0:
+		return hookUnknown
+	case len(events) > 0 && inventory.IDOf(object).GroupKind() != inventory.CRDKind:
+		return hookRuns
+	case len(events) == 0 && !strings.Contains(strings.ToLower(annotation), "crd-install"):
 		return hookTest
-	case only("crd-install"):
-		return hookNone
 	default:
-		return hookOther
+		return hookNone
 	}
 }
 

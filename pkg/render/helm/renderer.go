@@ -20,7 +20,7 @@ import (
 //  3. What the templates give is parsed strictly; NOTES.txt is left out after it has had its chance to fail.
 //  4. Everything is rendered twice, each time at another "now": a chart whose objects differ is refused, because each reconcile would
 //     change what runs.
-//  5. Hooks are never run and never dropped in silence: tests are left out, as `helm install` does, any other hook is an error.
+//  5. Hooks are never dropped in silence: tests are left out, as `helm install` does. The others are an error unless the caller runs them.
 //  6. An object with "helm.sh/resource-policy: keep" is marked to be kept.
 type Renderer struct{}
 
@@ -56,8 +56,8 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 		if contents[i], err = chartObjects(texts[i].files); err != nil {
 			return render.Rendered{}, err
 		}
-		if hooks := contents[i].hooks; len(hooks) > 0 {
-			return render.Rendered{}, refuseHooks(ctx, files, input, hooks)
+		if refused := contents[i].refused(input.Hooks); len(refused) > 0 {
+			return render.Rendered{}, refuseHooks(ctx, files, input, refused)
 		}
 	}
 	if contents[1] != nil {
@@ -65,9 +65,9 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 			return render.Rendered{}, nonDeterministic(files, input, found, texts[1].varied)
 		}
 	}
-	rendered = render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}}
+	rendered = render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}, Hooks: contents[0].hookObjects()}
 	if input.Explore {
-		rendered.Conditional, rendered.Untried, err = explore(ctx, files, input, contents[0].objects)
+		rendered.Conditional, rendered.Untried, err = explore(ctx, files, input, contents[0].all())
 	}
 	return rendered, err
 }

@@ -53,6 +53,9 @@ func (r *Reconciler) act(ctx context.Context, w *scope, decision inventory.Decis
 	case held != nil:
 		return held
 	}
+	if err := r.awaitHooksBefore(ctx, w); err != nil {
+		return err
+	}
 	return r.prune(ctx, w, decision.Prune, options)
 }
 
@@ -71,9 +74,15 @@ func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]appl
 	return outcomes, nil
 }
 
-// AwaitEarlierParts implements engine.Writer.
-func (b *batchWriter) AwaitEarlierParts(part int) *passResult {
-	return b.reconciler.awaitEarlierParts(b.scope, part)
+// AwaitStart implements engine.Writer. Why a hook cannot be written is told like what is waited for: what runs is repaired meanwhile.
+func (b *batchWriter) AwaitStart(ctx context.Context, part int) (*passResult, error) {
+	held, err := b.reconciler.awaitStart(ctx, b.scope, part)
+	if problem := problemOf(err); problem != nil {
+		refused := failed(problem)
+		refused.parsed = true
+		return &refused, nil
+	}
+	return held, err
 }
 
 // AwaitDefinitions implements engine.Writer.

@@ -44,7 +44,7 @@ func (r *Reconciler) conflictBackoff(key types.NamespacedName, decision inventor
 		}
 	}
 	backoff := r.conflicts.open()
-	if len(decision.Prune) > 0 || !backoff.IsInBackOffSinceUpdate(key.String(), backoff.Clock.Now()) {
+	if len(decision.Apply) == 0 || len(decision.Prune) > 0 || !backoff.IsInBackOffSinceUpdate(key.String(), backoff.Clock.Now()) {
 		return nil
 	}
 	return &passResult{

@@ -35,12 +35,15 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 	if err := w.arrange(parts); err != nil {
 		return err
 	}
-	if len(w.order.Objects) == 0 && len(w.recorded) > 0 {
+	declared := slices.Concat(w.order.Objects, slices.Concat(w.order.Hooks...))
+	if len(declared) == 0 && len(w.recorded) > 0 {
 		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
 	}
-	if w.desired, err = r.postRender(ctx, w, w.order.Objects); err != nil {
+	if declared, err = r.postRender(ctx, w, declared); err != nil {
 		return err
 	}
+	w.desired = declared[:len(w.order.Objects)]
+	w.beginReleases(parts, declared[len(w.order.Objects):])
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {
 		w.resolved = append(w.resolved, part.Source)
@@ -53,6 +56,7 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 func (r *Reconciler) recordResolved(w *scope) {
 	for i := range w.resolved {
 		source := &w.resolved[i]
+		source.Hooks = w.progressOf(source.Name)
 		for _, known := range w.manifest.Status.Resolved {
 			if sameSource(known, *source) && known.Digest == source.Digest {
 				source.Moved = known.Moved
@@ -78,7 +82,7 @@ func (w *scope) discover(ctx context.Context, parts []Part) error {
 	asked := map[schema.GroupVersionKind]bool{}
 	w.discovered = map[schema.GroupVersionKind]bool{}
 	for _, part := range parts {
-		for _, object := range slices.Concat(part.Steps...) {
+		for _, object := range part.objects() {
 			gvk := object.GroupVersionKind()
 			if _, known := scope(gvk); known || asked[gvk] || object.GetNamespace() != "" {
 				continue
@@ -96,12 +100,17 @@ func (w *scope) discover(ctx context.Context, parts []Part) error {
 	return nil
 }
 
+// objects returns everything that the part declares.
+func (p *Part) objects() []*unstructured.Unstructured {
+	return slices.Concat(slices.Concat(p.Steps...), p.Hooks)
+}
+
 // scope returns whether a kind is namespaced: by the definitions of the content, else by the known state of the cluster, else by what
 // discover found.
 func (w *scope) scope(parts []Part) render.Scope {
 	var all []*unstructured.Unstructured
 	for _, part := range parts {
-		all = append(all, slices.Concat(part.Steps...)...)
+		all = append(all, part.objects()...)
 	}
 	asked := func(gvk schema.GroupVersionKind) (namespaced, known bool) {
 		namespaced, known = w.discovered[gvk]
@@ -123,7 +132,7 @@ func (w *scope) arrange(parts []Part) error {
 		if part.CreateNamespace && namespace != "" {
 			w.namespaces = append(w.namespaces, namespace)
 		}
-		arranged = append(arranged, engine.Part{Name: part.Source.Name, Namespace: namespace, Steps: part.Steps})
+		arranged = append(arranged, engine.Part{Name: part.Source.Name, Namespace: namespace, Steps: part.Steps, Hooks: part.Hooks})
 	}
 	order, err := engine.Arrange(arranged, engine.Placing{
 		Own: func(objects []*unstructured.Unstructured, namespace string) ([]*unstructured.Unstructured, error) {

@@ -85,11 +85,9 @@ func encodePlan(manifest *v1beta2.Manifest, parts []Part) string {
 	w := newScope(manifest, metav1.Time{})
 	scope := w.scope(parts)
 	for _, part := range parts {
-		for _, step := range part.Steps {
-			for _, object := range step {
-				if _, known := scope(object.GroupVersionKind()); !known && object.GetNamespace() == "" {
-					return "" // only the runtime tells whether it gets a namespace
-				}
+		for _, object := range part.objects() {
+			if _, known := scope(object.GroupVersionKind()); !known && object.GetNamespace() == "" {
+				return "" // only the runtime tells whether it gets a namespace
 			}
 		}
 	}

@@ -32,8 +32,9 @@ const applying = "objects are being applied"
 //     users is refused, before anything is written.
 //  6. The planned inventory is written before the first object, so that nothing leaks when this process dies. For a first installation it
 //     mostly came with the Manifest, see Planner; an upgrade that creates nothing mostly needs none, see isUpgradeTold.
-//  7. Installations in their order, each in phases; prune after a complete success; the default CR once.
-//  8. Health, and then the probes.
+//  7. Installations in their order, each behind the hooks that come before its objects, and in phases; prune after a complete success; the
+//     default CR once.
+//  8. Health, and then the probes. Of a chart with hooks, those that come after its objects run when these are ready.
 func (r *Reconciler) install(ctx context.Context, w *scope) (passResult, error) {
 	if err := errors.Join(r.readSources(w), r.compile(w)); err != nil {
 		return r.failure(err)
@@ -61,6 +62,9 @@ func (r *Reconciler) converge(ctx context.Context, w *scope) (passResult, error)
 	if err := r.createModuleCR(ctx, w); err != nil {
 		return r.failure(err)
 	}
+	if err := r.completeReleases(ctx, w); err != nil {
+		return r.failure(err)
+	}
 	return r.putBackWebhooks(ctx, w, r.healthy(w))
 }
 
@@ -71,12 +75,13 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	}
 	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
+	w.spareHooks(&decision)
 	w.expect(decision.Apply)
 	if err := w.keepDefinitions(ctx, &decision); err != nil {
 		return err
 	}
 	w.postponeWebhooks(&decision)
-	if len(decision.Apply)+len(decision.Prune) == 0 {
+	if len(decision.Apply)+len(decision.Prune) == 0 && w.releasesComplete() {
 		r.recordResolved(w)
 		w.compared = true
 		return nil

@@ -145,7 +145,7 @@ func (w *scope) settled() bool {
 func (w *scope) applied() bool {
 	status := w.manifest.Status
 	compared := conditions.Find(status.Conditions, v1beta2.ConditionResources)
-	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 &&
+	return status.ObservedGeneration == w.generation && len(w.recorded) > 0 && w.hooksComplete() &&
 		(status.AppliedGeneration == 0 || status.AppliedGeneration == w.generation) &&
 		slices.EqualFunc(status.Resolved, w.sources, sameSource) &&
 		compared != nil && compared.Status == metav1.ConditionTrue && compared.ObservedGeneration == w.generation &&

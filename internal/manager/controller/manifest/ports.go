@@ -75,6 +75,8 @@ type Part struct {
 	Source v1beta2.ResolvedSource
 	// Steps are applied one after the other. Their objects are shared: copy one before changing it.
 	Steps [][]*unstructured.Unstructured
+	// Hooks are objects that are written at events. They are shared, too.
+	Hooks []*unstructured.Unstructured
 	// Namespace for objects that name none, before the Manifest's; CreateNamespace requests its creation.
 	Namespace       string
 	CreateNamespace bool

@@ -73,7 +73,9 @@ func (r *Reconciler) healthy(w *scope) passResult {
 	}
 	ids := make([]inventory.ID, 0, len(w.recorded))
 	for _, entry := range w.recorded {
-		ids = append(ids, entry.ID)
+		if !entry.IsHook() {
+			ids = append(ids, entry.ID)
+		}
 	}
 	if unmet := engine.FindUnmet(ids, r.compiledProbes(w), w); len(unmet) > 0 {
 		found = waitingFor(unmet[0].String())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,13 +38,14 @@ const retryDeleting = 15 * time.Second
 //     kind that cannot be read blocks as well.
 //  4. The default CR is deleted, and the module's operator gets the time to finish it; it keeps running and being repaired meanwhile. Rules
 //     3 and 4 skip the kind of the default CR where another Manifest of the Kyma requests the same CR, which keeps it.
-//  5. The objects in the waves of inventory.Teardown, each gone before the next begins; the operator, its RBAC and namespaces last.
+//  5. The objects in the waves of inventory.Teardown, each gone before the next begins; the operator, its RBAC and namespaces last. The
+//     hooks of charts run before and after that, see removeInstalled.
 //  6. The finalizers.
 //
 // What is in the hub itself, of a namespace that may not install there (any more), is removed by rules 1, 5 and 6; by 3 and 4 only where
 // the definition of the custom resource is ours; and nothing is repaired meanwhile.
 func (r *Reconciler) remove(ctx context.Context, w *scope) (passResult, error) {
-	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() && !hasFirstPlan(w.manifest) {
+	if len(w.manifest.Status.Synced) == 0 && !w.moduleCRCreated() && !hasFirstPlan(w.manifest) && !w.owesHooks() {
 		return passResult{gone: true}, r.dropFinalizers(ctx, w)
 	}
 	if err := r.connect(ctx, w); err != nil {
@@ -60,7 +62,7 @@ func (r *Reconciler) remove(ctx context.Context, w *scope) (passResult, error) {
 	if err := r.keepRunningDuring(ctx, w, r.removeModuleCRs); err != nil {
 		return deleting(err)
 	}
-	if err := r.removeObjects(ctx, w); err != nil {
+	if err := r.removeInstalled(ctx, w); err != nil {
 		return deleting(err)
 	}
 	return passResult{gone: true}, r.dropFinalizers(ctx, w)
@@ -235,8 +237,8 @@ func (r *Reconciler) keepRunning(ctx context.Context, w *scope) (compared bool, 
 	}
 }
 
-// removeObjects deletes wave by wave. Nil means that nothing is left.
-func (r *Reconciler) removeObjects(ctx context.Context, w *scope) error {
+// removeObjects deletes what is not spared, wave by wave. Nil means that nothing of it is left.
+func (r *Reconciler) removeObjects(ctx context.Context, w *scope, spared func(inventory.ID) bool) error {
 	var manager *inventory.ID
 	if m := w.manifest.Spec.Manager; m != nil {
 		manager = &inventory.ID{Group: m.Group, Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
@@ -245,6 +247,7 @@ func (r *Reconciler) removeObjects(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
+	recorded = slices.DeleteFunc(slices.Clone(recorded), func(entry inventory.Entry) bool { return spared(entry.ID) })
 	remover := r.remover(w, r.options(ctx, w), false)
 	waiting := engine.DeleteWaves(ctx, inventory.Teardown(recorded, manager), false, remover).Outcomes
 	if len(waiting) == 0 {

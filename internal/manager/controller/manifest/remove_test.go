@@ -19,14 +19,15 @@ import (
 var (
 	mapsResource    = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	samplesResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "samples"}
+	jobsResource    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 )
 
 // filled returns a cluster that holds the objects.
 func filled(objects ...runtime.Object) *cluster {
-	kinds := map[schema.GroupVersionResource]string{mapsResource: "ConfigMapList", samplesResource: "SampleList"}
+	kinds := map[schema.GroupVersionResource]string{mapsResource: "ConfigMapList", samplesResource: "SampleList", jobsResource: "JobList"}
 	return &cluster{
 		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...),
-		scopes:  map[string]bool{"ConfigMap": true, "Sample": true},
+		scopes:  map[string]bool{"ConfigMap": true, "Sample": true, "Job": true},
 	}
 }
 
@@ -180,7 +181,7 @@ func TestRemove_ReportsWhatHoldsTheDeletion(t *testing.T) {
 		w := newScope(newManifest(), testTime)
 		object := hold(marked("held", w.owner()))
 		w.runtime, w.recorded = filled(object), []inventory.Entry{entryOf(inventory.IDOf(object))}
-		err := newReconciler(t, w.manifest).removeObjects(t.Context(), w)
+		err := newReconciler(t, w.manifest).removeInstalled(t.Context(), w)
 		found := resultOf(err)
 		if found == nil || found.reason != v1beta2.ReasonWaitingForDeletion ||
 			!strings.HasSuffix(found.message, "1 object left, first ConfigMap default/held"+held) {

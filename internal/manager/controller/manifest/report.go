@@ -127,6 +127,9 @@ func (w *scope) firstUnready() string {
 		return ""
 	}
 	for _, entry := range w.recorded {
+		if w.passesBy(entry) {
+			continue
+		}
 		result, kept := w.runtime.Health(entry.ID)
 		switch heard := kept && result.Status != health.Unknown; {
 		case entry.Hash == "", heard && (result.Status == health.Ready || result.Status == health.Failed):
@@ -164,6 +167,9 @@ func (w *scope) healthy() passResult {
 	found := passResult{state: v1beta2.StateReady, reason: v1beta2.ReasonReady, message: v1beta2.OperationResourcesReady, parsed: true}
 	wasReady := w.wasReady()
 	for _, entry := range w.recorded {
+		if w.passesBy(entry) {
+			continue
+		}
 		result, kept := w.runtime.Health(entry.ID)
 		heard := kept && result.Status != health.Unknown
 		switch {
@@ -383,6 +389,7 @@ func (r *Reconciler) recordTransition(ctx context.Context, w *scope) {
 // writes again as the installation does.
 var course = map[string]bool{
 	v1beta2.ReasonPending: true, v1beta2.ReasonApplying: true, v1beta2.ReasonWaitingForObjects: true, v1beta2.ReasonReady: true,
+	v1beta2.ReasonWaitingForHook: true,
 }
 
 func parseOwner(owner string) (types.NamespacedName, bool) {

@@ -37,6 +37,7 @@ var revisionFailures = map[string]bool{
 	v1beta2.ReasonContentTooLarge: true, v1beta2.ReasonContentInvalid: true, v1beta2.ReasonArchiveRefused: true,
 	v1beta2.ReasonSourceInvalid: true, v1beta2.ReasonSourceUnsupported: true, v1beta2.ReasonValuesInvalid: true,
 	v1beta2.ReasonNonDeterministic: true, v1beta2.ReasonHooksRefused: true, v1beta2.ReasonRemoteBaseRefused: true,
+	v1beta2.ReasonChartHookFailed: true,
 }
 
 // beginRevision records what the spec asks for, in the first report of a generation: that is written anyway. The status still has the state

@@ -18,7 +18,7 @@ func doubtHashes(entries []inventory.Entry, applied, generation int64) []invento
 		return entries // zero is that of a manager that stored each plan
 	}
 	for i := range entries {
-		if entries[i].Hash != "" {
+		if entries[i].Hash != "" && !entries[i].IsHook() { // a hook's object tells for what it was written
 			entries[i].Hash = doubted
 		}
 	}
@@ -26,10 +26,10 @@ func doubtHashes(entries []inventory.Entry, applied, generation int64) []invento
 }
 
 // isUpgradeTold reports whether the generation alone tells, after an interruption, that objects may have another content than recorded: the
-// status has the hashes of the generation before, and the content follows from the spec. What is large has its plan stored: one write is
-// nothing there, and tells users of a pass that takes long.
+// status has the hashes of the generation before, and the content follows from the spec. What is large, or runs hooks, has its plan stored:
+// one write is nothing there, and tells users of a pass that takes long.
 func (w *scope) isUpgradeTold() bool {
 	applied := w.manifest.Status.AppliedGeneration
 	return applied != 0 && applied == w.generation-1 && len(w.desired) <= mostPlanned &&
-		KymaOf(w.manifest) != nil && !w.asked && len(w.injected) == 0
+		KymaOf(w.manifest) != nil && !w.asked && len(w.injected) == 0 && len(w.releases) == 0
 }

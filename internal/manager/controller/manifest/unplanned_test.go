@@ -22,8 +22,9 @@ func TestDoubtHashes(t *testing.T) {
 		"a manager that told no generation stored what it planned": {0, 3, "h"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			entries := []inventory.Entry{{ID: inventory.ID{Name: "applied"}, Hash: "h"}, {ID: inventory.ID{Name: "planned"}}}
-			want := []inventory.Entry{{ID: inventory.ID{Name: "applied"}, Hash: test.want}, {ID: inventory.ID{Name: "planned"}}}
+			hook := inventory.Entry{ID: inventory.ID{Name: "hook"}, Hash: "ticket"}.AsHook()
+			entries := []inventory.Entry{{ID: inventory.ID{Name: "applied"}, Hash: "h"}, {ID: inventory.ID{Name: "planned"}}, hook}
+			want := []inventory.Entry{{ID: inventory.ID{Name: "applied"}, Hash: test.want}, {ID: inventory.ID{Name: "planned"}}, hook}
 			if diff := cmp.Diff(want, doubtHashes(entries, test.applied, test.generation)); diff != "" {
 				t.Errorf("differs (-want +got):\n%s", diff)
 			}
@@ -43,6 +44,7 @@ func TestIsUpgradeTold(t *testing.T) {
 		"the content depends on the cluster":       {func(w *scope) { w.asked = true }, false},
 		"a Secret of the hub is in it":             {func(w *scope) { w.injected = []v1beta2.InjectedSecret{{Name: "pull"}} }, false},
 		"many objects":                             {func(w *scope) { w.desired = make([]*unstructured.Unstructured, mostPlanned+1) }, false},
+		"a chart that runs hooks":                  {func(w *scope) { w.releases = []*release{{}} }, false},
 		"a Manifest of no Kyma":                    {func(w *scope) { w.manifest.OwnerReferences = nil }, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -233,7 +233,7 @@ func TestRemoveObjects_DeletesTheManagerLast(t *testing.T) {
 	w.runtime, w.recorded = c, recorded
 	r := newReconciler(t, w.manifest)
 	for range 5 {
-		if err := r.removeObjects(t.Context(), w); err != nil && !resultOf(err).waits() {
+		if err := r.removeInstalled(t.Context(), w); err != nil && !resultOf(err).waits() {
 			t.Fatal(err)
 		}
 	}
