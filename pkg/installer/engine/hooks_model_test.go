@@ -194,6 +194,11 @@ func (w *hookWorld) settles() {
 			if held, err := w.install(hooks.Situation{}); held != nil || err != nil || w.writes != before {
 				w.failf("%d writes at rest, held %q, error %v", w.writes-before, deref(held), err)
 			}
+			for _, entry := range w.stored {
+				if entry.IsHook() && entry.Hash == "" {
+					w.failf("%s stays planned when the release is complete", entry.ID)
+				}
+			}
 			w.crashes = 60
 			return
 		}
