@@ -45,7 +45,10 @@ func TestIsUpgradeTold(t *testing.T) {
 		"a Secret of the hub is in it":             {func(w *scope) { w.injected = []v1beta2.InjectedSecret{{Name: "pull"}} }, false},
 		"many objects":                             {func(w *scope) { w.desired = make([]*unstructured.Unstructured, mostPlanned+1) }, false},
 		"a chart that runs hooks":                  {func(w *scope) { w.releases = []*release{{}} }, false},
-		"a Manifest of no Kyma":                    {func(w *scope) { w.manifest.OwnerReferences = nil }, false},
+		"a way back, which has to know that it has begun": {func(w *scope) {
+			w.manifest.Annotations = map[string]string{v1beta2.AnnotationRollback: "Avoided"}
+		}, false},
+		"a Manifest of no Kyma": {func(w *scope) { w.manifest.OwnerReferences = nil }, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			manifest := newManifest(func(m *v1beta2.Manifest) {
