@@ -42,6 +42,8 @@ type writing struct {
 	client   dynamic.ResourceInterface
 	resource Resource
 	live     *unstructured.Unstructured // as it was read last; nil when it was not
+
+	reversioned bool // the fields that we own were said to be of the present version
 }
 
 // write writes one object to the cluster.
@@ -136,7 +138,7 @@ func (w *writing) change(ctx context.Context) (*Outcome, move) {
 	switch {
 	case err == nil:
 		return done(w.applied(Updated, applied))
-	case anotherObject(err):
+	case anotherObject(err), isVersionGone(err):
 		return nil, moveTakeOver
 	}
 	return done(w.failed(w.id, "apply", err, w.object))
@@ -175,6 +177,13 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 				action = Unchanged
 			}
 			return done(w.applied(action, result))
+		}
+	}
+	if isVersionGone(err) && !w.reversioned && !w.dry {
+		w.reversioned = true
+		err = w.reversion(ctx, live)
+		if err == nil {
+			return nil, moveTakeOver
 		}
 	}
 	if anotherObject(err) || absent(err) {
