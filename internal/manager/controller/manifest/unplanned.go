@@ -26,8 +26,8 @@ func doubtHashes(entries []inventory.Entry, applied, generation int64) []invento
 }
 
 // isUpgradeTold reports whether the generation alone tells, after an interruption, that objects may have another content than recorded: the
-// status has the hashes of the generation before, and the content follows from the spec. What is large, runs hooks or goes back has its plan
-// stored: one write is nothing there, it tells users of a pass that takes long, and a way back counts on the revision that it begins.
+// status has the hashes of the generation before, and the content follows from the spec. What is large, runs hooks or goes back has its
+// plan stored: one write is nothing there, it tells users of a pass that takes long, and a way back counts on the revision that it begins.
 func (w *scope) isUpgradeTold() bool {
 	applied := w.manifest.Status.AppliedGeneration
 	return applied != 0 && applied == w.generation-1 && len(w.desired) <= mostPlanned &&
