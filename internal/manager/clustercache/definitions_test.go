@@ -3,13 +3,17 @@ package clustercache
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -67,6 +71,7 @@ func TestObjectVersion_OfADefinitionIgnoresItsStatus(t *testing.T) {
 		}
 	}
 
+	awaitStorage(t, foreign, crds, crd.GetName())
 	must(t, crds.Delete(t.Context(), crd.GetName(), metav1.DeleteOptions{}))
 	eventually(t, "the definition is gone", func() bool {
 		stamp, known := r.ObjectVersion(id)
@@ -77,6 +82,25 @@ func TestObjectVersion_OfADefinitionIgnoresItsStatus(t *testing.T) {
 	if again, _ := r.ObjectVersion(id); again == "" || again == written {
 		t.Errorf("the next of its name has the version %q", again)
 	}
+}
+
+// awaitStorage returns when the API server has set up its storage for the names that a definition has now. One that is deleted before can
+// stay for five minutes: the attempt to list its instances fails, the next attempt works on an older version of the definition, and
+// there is no third one before the API server's controller looks at all definitions again.
+func awaitStorage(t *testing.T, client dynamic.Interface, crds dynamic.ResourceInterface, name string) {
+	t.Helper()
+	eventually(t, "the definition's names are accepted", func() bool {
+		live, err := crds.Get(t.Context(), name, metav1.GetOptions{})
+		must(t, err)
+		wanted, _, _ := unstructured.NestedMap(live.Object, "spec", "names")
+		accepted, _, _ := unstructured.NestedMap(live.Object, "status", "acceptedNames")
+		return reflect.DeepEqual(wanted, accepted)
+	})
+	plural, group, _ := strings.Cut(name, ".")
+	eventually(t, "the kind is listed", func() bool {
+		_, err := client.Resource(schema.GroupVersionResource{Group: group, Version: "v1alpha1", Resource: plural}).List(t.Context(), metav1.ListOptions{})
+		return err == nil
+	})
 }
 
 func TestEstablishedSince_OfADefinition(t *testing.T) {
