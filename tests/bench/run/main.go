@@ -185,7 +185,8 @@ func bindSizes(set *flag.FlagSet, s *workload.Settings) {
 	set.Var((*numbers)(&s.Curve.Kymas), "curve-k", "Kymas of the points of the first curve")
 	set.Var((*numbers)(&s.Curve.Modules), "curve-m", "modules of the points of the second curve")
 	set.Var((*numbers)(&s.Curve.Objects), "curve-r", "objects of the points of the third curve")
-	set.Var((*words)(&s.Flags), "flag", "a further flag of the manager; may be repeated")
+	set.Var(&words{"flag", &s.Flags}, "flag", "a further flag of the manager; may be repeated")
+	set.Var(&words{"env", &s.Env}, "env", "a variable of the manager's environment, GOMEMLIMIT=2500MiB; may be repeated")
 }
 
 // numbers is a list of numbers above zero, written with commas.
@@ -214,19 +215,22 @@ func (n *numbers) Set(text string) error {
 }
 
 // words is a list that grows with every use of its flag.
-type words []string
+type words struct {
+	flag string
+	list *[]string
+}
 
-// String writes the list.
+// String writes the list as the values of the repeated flag.
 func (w *words) String() string {
-	if w == nil {
+	if w == nil || w.list == nil {
 		return ""
 	}
-	return strings.Join(*w, " -flag=")
+	return strings.Join(*w.list, " -"+w.flag+"=")
 }
 
 // Set adds to the list.
 func (w *words) Set(text string) error {
-	*w = append(*w, text)
+	*w.list = append(*w.list, text)
 	return nil
 }
 

@@ -18,6 +18,10 @@ func TestParse(t *testing.T) {
 		"the rest is told as flags": {
 			args: []string{"-processors=1", "-flag=--log-level=2"}, command: "make bench BENCHARGS='-flag=--log-level=2 -processors=1'",
 		},
+		"what is repeated is told as often": {
+			args:    []string{"-k=10000", "-env=GOMEMLIMIT=2500MiB", "-env=GOGC=40"},
+			command: "make bench K=10000 BENCHARGS='-env=GOMEMLIMIT=2500MiB -env=GOGC=40'",
+		},
 		"where results go is no one's business": {args: []string{"-results=x", "-publish"}, command: "make bench"},
 		"a short run has a name":                {args: []string{"-smoke"}, command: "make bench-smoke"},
 		"no fleet of nothing":                   {args: []string{"-k=0"}, fail: "above zero"},

@@ -104,7 +104,7 @@ func tellHealthy(r *report.Result, share float64, took, base rounds) {
 	r.Add(which+", p99 of the worst round", "ms", meter.Milliseconds(took.worst()))
 	if share > 0 {
 		r.Add(which+", p50, ratio to before", "", float64(took.p50())/float64(base.p50()))
-		r.Add(which+", p99, ratio to before", "", float64(took.p99())/float64(base.p99()), report.AtMost(1.1))
+		r.Add(which+", p99, ratio to before", "", float64(took.p99())/float64(base.p99()), report.AtMost(1.05))
 	}
 }
 

@@ -46,8 +46,9 @@ func (b *Bench) largeOf(ctx context.Context, which string, content, others []byt
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := b.Result("B10", which)
-	flags := append([]string{"--k8s-skr-client-qps=" + unlimited, "--k8s-skr-client-burst=" + unlimited}, b.Flags...)
-	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: flags, Processors: b.Processors}); err != nil {
+	options := b.managerOptions()
+	options.Flags = append([]string{"--k8s-skr-client-qps=" + unlimited, "--k8s-skr-client-burst=" + unlimited}, options.Flags...)
+	if _, err := w.StartManager(ctx, options); err != nil {
 		return err
 	}
 	if err := w.OfferContent(ctx, "large", version1, content, v1beta2.DefaultChannel); err != nil {

@@ -47,7 +47,7 @@ func (b *Bench) memoryOf(ctx context.Context, kinds, k int) (err error) {
 	if err := w.Offer(ctx, module, v1beta2.DefaultChannel); err != nil {
 		return err
 	}
-	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, b.managerOptions()); err != nil {
 		return err
 	}
 	var pss, live []fit.Point

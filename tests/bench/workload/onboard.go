@@ -115,7 +115,7 @@ func (b *Bench) bringIn(ctx context.Context, f *Setup, r *report.Result) error {
 	if err := f.GiveAccess(ctx, 0, f.k); err != nil {
 		return err
 	}
-	m, err := f.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	m, err := f.StartManager(ctx, b.managerOptions())
 	if err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func (b *Bench) tellBulk(ctx context.Context, f *Setup, r *report.Result, batch 
 	r.Add(objectRate, "objects/s", objects/took.Seconds())
 	r.Add("create to Ready, p50", "s", latencies.Quantile(0.5).Seconds())
 	r.Add("create to Ready, p99", "s", latencies.Quantile(0.99).Seconds())
-	r.Add("manager's CPU for each object", "ms", spent.usage.CPU.Seconds()*1000/objects)
-	r.Add("manager's peak memory (RSS)", "MiB", mib(peak.RSS))
+	r.Add("manager's CPU for each object", "ms", spent.usage.CPU.Seconds()*1000/objects, processorBound(f.k))
+	r.Add("manager's peak memory (RSS)", "MiB", mib(peak.RSS), peakBound(f.k))
 	settled, err := f.Settle(ctx, quiet)
 	if err != nil {
 		return err

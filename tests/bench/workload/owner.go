@@ -39,7 +39,7 @@ func owner(ctx context.Context, b *Bench) (err error) {
 	if err := w.GiveAccess(ctx, 0, k); err != nil {
 		return err
 	}
-	managers, err := w.StartReplicas(ctx, sharers, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	managers, err := w.StartReplicas(ctx, sharers, b.managerOptions())
 	if err != nil {
 		return err
 	}

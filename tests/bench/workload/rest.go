@@ -44,7 +44,7 @@ func rest(ctx context.Context, b *Bench, f *Setup) error {
 	if err != nil {
 		return err
 	}
-	r.Add("memory (PSS)", "MiB", mib(usage.PSS))
+	r.Add("memory (PSS)", "MiB", mib(usage.PSS), restBound(f.Size()))
 	r.Add("goroutines", "", float64(memory.Goroutines))
 	if spent.calls.Runtimes.Total() > 0 {
 		r.Notes = append(r.Notes, "Calls to runtimes:\n"+spent.calls.Runtimes.Plain().String())

@@ -48,7 +48,7 @@ func (b *Bench) restartOnce(ctx context.Context, f *Setup, r *report.Result, mod
 	if _, err := f.enable(ctx, changed, module); err != nil {
 		return err
 	}
-	m, err := f.LaunchManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	m, err := f.LaunchManager(ctx, b.managerOptions())
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (b *Bench) restartOnce(ctx context.Context, f *Setup, r *report.Result, mod
 		return err
 	}
 	spent := after.Since(before)
-	tellStart(r, m, at[changed], connected)
+	tellStart(r, f.Size(), m, at[changed], connected)
 	tellNeedless(r, spent, usual)
 	top := meter.Peak(seen)
 	r.Add("CPU until all is quiet", "s", top.CPU.Seconds())
@@ -84,9 +84,9 @@ func (b *Bench) restartOnce(ctx context.Context, f *Setup, r *report.Result, mod
 }
 
 // tellStart says how long what is waited for after a start took.
-func tellStart(r *report.Result, m *testbench.Manager, served, connected time.Time) {
+func tellStart(r *report.Result, size int, m *testbench.Manager, served, connected time.Time) {
 	r.Add("caches filled after", "s", m.Ready.Sub(m.Started).Seconds())
-	r.Add("the changed Kyma is served after", "s", served.Sub(m.Started).Seconds(), report.AtMost(30))
+	r.Add("the changed Kyma is served after", "s", served.Sub(m.Started).Seconds(), restartBound(size))
 	r.Add("all runtimes are watched again after", "s", connected.Sub(m.Started).Seconds())
 }
 

@@ -67,7 +67,7 @@ func shards(ctx context.Context, b *Bench) error {
 		r.Add(fmt.Sprintf("CPU of replica %d of %d", i+1, sharers), "s", several.each(cpu))
 	}
 	gain := one.each(one.total()) / several.each(several.largest)
-	r.Add(fmt.Sprintf("CPU of one / largest CPU of any of %d", sharers), "", gain, report.AtLeast(2.5))
+	r.Add(fmt.Sprintf("CPU of one / largest CPU of any of %d", sharers), "", gain, report.AtLeast(2.85))
 	r.Add(fmt.Sprintf("CPU of all %d / CPU of one", sharers), "", several.each(several.total())/one.each(one.total()))
 	r.Add("all Ready after, with one", "s", one.each(one.took))
 	r.Add(fmt.Sprintf("all Ready after, with %d", sharers), "s", several.each(several.took))
@@ -89,7 +89,7 @@ func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration,
 	if err := w.GiveAccess(ctx, 0, k); err != nil {
 		return 0, nil, err
 	}
-	managers, err := w.StartReplicas(ctx, replicas, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors})
+	managers, err := w.StartReplicas(ctx, replicas, b.managerOptions())
 	if err != nil {
 		return 0, nil, err
 	}

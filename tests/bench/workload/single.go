@@ -46,7 +46,7 @@ func (b *Bench) singles(ctx context.Context, workload bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if _, err := w.StartManager(ctx, testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors}); err != nil {
+	if _, err := w.StartManager(ctx, b.managerOptions()); err != nil {
 		return err
 	}
 	if err := w.GiveAccessTo(ctx, singleName, w.Runtimes[0]); err != nil {

@@ -105,9 +105,10 @@ type Settings struct {
 	Brief bool
 	// Runs is how often a single installation is repeated.
 	Runs int
-	// Processors is GOMAXPROCS of the manager, 0 leaves it alone; Flags are further flags of the manager.
+	// Processors is GOMAXPROCS of the manager, 0 leaves it alone; Flags are further flags of the manager, and Env are variables of its
+	// environment, which win over those of config/manager.
 	Processors int
-	Flags      []string
+	Flags, Env []string
 	// Command is how a run with these settings is repeated.
 	Command string
 }
@@ -132,6 +133,11 @@ type Bench struct {
 	fleet *Setup
 	// tier is what cases say of their runtimes when these are no simulated ones.
 	tier string
+}
+
+// managerOptions returns how the manager of a workload runs.
+func (b *Bench) managerOptions() testbench.ManagerOptions {
+	return testbench.ManagerOptions{Flags: b.Flags, Processors: b.Processors, Env: b.Env}
 }
 
 // Result begins a result.
