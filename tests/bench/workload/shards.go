@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
@@ -25,15 +24,18 @@ type shared struct {
 	took    time.Duration
 	cpu     [sharers]time.Duration // of each replica
 	largest time.Duration          // of any replica of a run
+	peak    int64                  // memory of any replica of any run
 }
 
-func (s *shared) add(took time.Duration, cpu []time.Duration) {
+func (s *shared) add(took time.Duration, spent []meter.Usage) {
 	s.runs++
 	s.took += took
-	for i := range cpu {
-		s.cpu[i] += cpu[i]
+	var largest time.Duration
+	for i, replica := range spent {
+		s.cpu[i] += replica.CPU
+		largest, s.peak = max(largest, replica.CPU), max(s.peak, replica.Peak)
 	}
-	s.largest += slices.Max(cpu)
+	s.largest += largest
 }
 
 // each returns the mean of a time over all runs, in seconds.
@@ -54,12 +56,12 @@ func shards(ctx context.Context, b *Bench) error {
 	r := b.Result("shards", b.Case(k))
 	costs := map[int]*shared{1: {}, sharers: {}}
 	for _, replicas := range []int{1, sharers, sharers, 1} {
-		took, cpu, err := b.share(ctx, k, replicas)
+		took, spent, err := b.share(ctx, k, replicas)
 		if err != nil {
 			return err
 		}
-		b.Logf("shards: all Ready after %.0f s, CPU %v", took.Seconds(), cpu)
-		costs[replicas].add(took, cpu)
+		costs[replicas].add(took, spent)
+		b.Logf("shards: all Ready after %.0f s", took.Seconds())
 	}
 	one, several := costs[1], costs[sharers]
 	r.Add("CPU of one replica alone", "s", one.each(one.total()))
@@ -69,13 +71,16 @@ func shards(ctx context.Context, b *Bench) error {
 	gain := one.each(one.total()) / several.each(several.largest)
 	r.Add(fmt.Sprintf("CPU of one / largest CPU of any of %d", sharers), "", gain, report.AtLeast(2.85))
 	r.Add(fmt.Sprintf("CPU of all %d / CPU of one", sharers), "", several.each(several.total())/one.each(one.total()))
+	r.Add("peak memory (RSS) of one alone", "MiB", mib(one.peak))
+	r.Add(fmt.Sprintf("largest peak memory (RSS) of any of %d", sharers), "MiB", mib(several.peak))
 	r.Add("all Ready after, with one", "s", one.each(one.took))
 	r.Add(fmt.Sprintf("all Ready after, with %d", sharers), "s", several.each(several.took))
 	return b.Done(r)
 }
 
-// share brings k Kymas in with so many replicas, in a world of its own. It returns how long that took, and the CPU of each.
-func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration, cpu []time.Duration, err error) {
+// share brings k Kymas in with so many replicas, in a world of its own. It returns how long that took, and what each has used:
+// its CPU meanwhile, and its peak of memory.
+func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration, spent []meter.Usage, err error) {
 	b.Logf("shards: %d replicas, %s", replicas, b.Case(k))
 	w, err := b.open(ctx, testbench.Options{Runtimes: k, Simulated: true})
 	if err != nil {
@@ -103,10 +108,11 @@ func (b *Bench) share(ctx context.Context, k, replicas int) (took time.Duration,
 		return 0, nil, err
 	}
 	after, err := usages(managers)
-	for i := range after {
-		cpu = append(cpu, after[i].Since(before[i]).CPU)
+	for i, usage := range after {
+		usage.CPU -= before[i].CPU
+		spent = append(spent, usage)
 	}
-	return took, cpu, err
+	return took, spent, err
 }
 
 // fill creates the Kymas, and waits until all are Ready and nothing moves any more. It returns how long the first took.
