@@ -22,6 +22,8 @@ type Outcome struct {
 	// Pending is the first obstacle that passes by itself or by another of our controllers: a kind that is not served yet, a namespace that is
 	// being deleted, an object that another client writes at this moment. Nil when there is none.
 	Pending *apply.Error
+	// Unlisted means that Pending is a kind of which the runtime's objects are not listed yet: nothing is known of them.
+	Unlisted bool
 	// RetryAfter is when to check again without an event; zero when that is not known.
 	RetryAfter time.Duration
 }

@@ -28,6 +28,7 @@ func (m *Syncer) Prune(
 			ID: inventory.ID{Group: gk.Group, Kind: gk.Kind}, Class: apply.ClassConflict,
 			Message: "the " + gk.Kind + "s of the runtime are being listed",
 		})
+		p.outcome.Unlisted = true
 		return p.result(ctx)
 	}
 	there := sets.New(held...)

@@ -10,10 +10,16 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/report"
 )
 
+// released is how long after the last work the manager has given back the memory of it, which costs a collection.
+const released = 75 * time.Second
+
 // rest is B3: nothing changes anywhere. Every call is told. The manager is alone and has no heartbeat; that of several is counted by
 // tests/shards.
 func rest(ctx context.Context, b *Bench, f *Setup) error {
 	if _, err := f.Settle(ctx, quiet); err != nil {
+		return err
+	}
+	if err := pause(ctx, min(b.Idle, released)); err != nil {
 		return err
 	}
 	r := b.Result("B3", fmt.Sprintf("%s, %s", b.Case(f.Size()), b.Idle))

@@ -130,23 +130,27 @@ func (r *Reconciler) write(ctx context.Context, runtime Runtime, wanted *view) (
 		err = errors.Join(err, failed)
 		outcome.RetryAfter = max(outcome.RetryAfter, pruned.RetryAfter)
 		if outcome.Pending == nil {
-			outcome.Pending = pruned.Pending
+			outcome.Pending, outcome.Unlisted = pruned.Pending, pruned.Unlisted
 		}
 	}
 	return outcome, err
 }
 
-// patience is how long a passing problem is not reported, however much else is written meanwhile.
-const patience = 8 * time.Second
+const (
+	// patience is how long a passing problem is not reported, however much else is written meanwhile.
+	patience = 8 * time.Second
+	// listPatience is for kinds of the runtime that are not listed yet: what the status says of them may well be true. After a start, a large
+	// fleet is listed one runtime after the other. A runtime that does not respond, or refuses, is reported by its connection.
+	listPatience = 5 * time.Minute
+)
 
 // conclude records the result and returns when to check again.
 func (r *Reconciler) conclude(key types.NamespacedName, outcome remotesync.Outcome, err error) time.Duration {
 	switch {
 	case err != nil:
 		r.setState(key, reportedState{reason: v1beta2.ReasonSyncFailed, message: v1beta2.MessageCatalogNotSynced + ": " + line(err)})
-	case !outcome.Synced() && r.lacks(key) < patience:
-		// Not at once: after a start, and on a new connection, the runtime is being listed, which takes a moment, or longer when all runtimes
-		// are. The earlier result stays meanwhile.
+	case !outcome.Synced() && r.lacks(key) < patienceFor(outcome):
+		// Not at once: after a start, and on a new connection, the runtime is being listed. The earlier result stays meanwhile.
 	case !outcome.Synced():
 		r.setState(key, reportedState{reason: v1beta2.ReasonSyncPending, message: v1beta2.MessageCatalogNotSynced + ": " + line(outcome.Pending)})
 	default:
@@ -162,6 +166,13 @@ func (r *Reconciler) conclude(key types.NamespacedName, outcome remotesync.Outco
 		r.Backoff.Next(key.String(), now)
 	}
 	return max(outcome.RetryAfter, r.Backoff.Get(key.String()))
+}
+
+func patienceFor(outcome remotesync.Outcome) time.Duration {
+	if outcome.Unlisted {
+		return listPatience
+	}
+	return patience
 }
 
 // line returns an error in one line.

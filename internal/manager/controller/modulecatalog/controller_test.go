@@ -29,13 +29,13 @@ func TestReconcile_WritesCatalogOnce(t *testing.T) {
 	b.expect(false, false, "", 0)
 	b.runtime.problem = nil
 
-	for range 4 {
+	for begun := b.clock.Now(); b.clock.Since(begun) < listPatience; {
 		retry := b.pass()
 		if retry == 0 {
-			t.Error("does not look again although the runtime is being listed")
+			t.Fatal("does not look again although the runtime is being listed")
 		}
+		b.expect(false, false, "", 0) // that passes in a moment, and when all of a fleet are listed in minutes
 		b.clock.Step(retry)
-		b.expect(false, false, "", 0) // that passes in a moment, and when all of a fleet are listed in some
 	}
 	if retry := b.pass(); retry == 0 {
 		t.Error("does not look again although the runtime is still being listed")
@@ -66,7 +66,7 @@ func TestReconcile_ReportsMissingObjectDespiteOtherWrites(t *testing.T) {
 	b.pass()
 	b.expect(false, false, "", 0)
 	for version := range 3 { // a user edits another object, again and again
-		b.clock.Step(4 * time.Second)
+		b.clock.Step(listPatience / 2)
 		template := &v1beta2.ModuleTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "kyma-system", Name: "sample-1.0.0"}}
 		patch := fmt.Appendf(nil, `{"spec":{"version":"9.0.%d"}}`, version)
 		if err := b.hub.Patch(t.Context(), template, client.RawPatch(types.MergePatchType, patch)); err != nil {
@@ -75,6 +75,19 @@ func TestReconcile_ReportsMissingObjectDespiteOtherWrites(t *testing.T) {
 		b.runtime.see(t)
 		b.pass()
 	}
+	b.expect(true, false, v1beta2.ReasonSyncPending, 1)
+}
+
+// What was looked at and is not there is told sooner than what was not looked at.
+func TestReconcile_ReportsKindThatIsNotServed(t *testing.T) {
+	b := newBench(t)
+	b.runtime.cluster.Resource = func(_ context.Context, gvk schema.GroupVersionKind) (apply.Resource, error) {
+		return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk}
+	}
+	b.pass()
+	b.expect(false, false, "", 0)
+	b.clock.Step(patience)
+	b.pass()
 	b.expect(true, false, v1beta2.ReasonSyncPending, 1)
 }
 
