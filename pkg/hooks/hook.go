@@ -125,6 +125,17 @@ func (s Set) At(event Event) Set {
 	return of
 }
 
+// OfDeletion returns the objects of the hooks that run at a removal.
+func (s Set) OfDeletion() []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, hook := range s {
+		if slices.ContainsFunc(hook.events, Event.OfDeletion) {
+			objects = append(objects, hook.Object)
+		}
+	}
+	return objects
+}
+
 // Declares reports whether an object is among the hooks.
 func (s Set) Declares(id inventory.ID) bool {
 	return slices.ContainsFunc(s, func(hook Hook) bool { return hook.ID() == id })

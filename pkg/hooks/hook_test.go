@@ -95,3 +95,14 @@ func TestSet_At(t *testing.T) {
 		})
 	}
 }
+
+func TestSet_OfDeletion(t *testing.T) {
+	set := setOf("Job a post-install", "Job b pre-delete", "Job c pre-install,post-delete")
+	var names []string
+	for _, object := range set.OfDeletion() {
+		names = append(names, object.GetName())
+	}
+	if !slices.Equal(names, []string{"b", "c"}) {
+		t.Errorf("at a removal run %q", names)
+	}
+}

@@ -16,14 +16,15 @@ import (
 // hooks of the first have completed, so the event alone says whether the objects may be written.
 type Progress struct {
 	// Release identifies what the source declares, and Revision counts its releases: one that comes again runs its hooks again.
-	Release  string
-	Revision int64
+	Release  string `json:"release"`
+	Revision int64  `json:"revision"`
 	// Event whose hooks run, or have run last.
-	Event Event
+	Event Event `json:"event"`
 	// Done of Total hooks of the event have completed.
-	Done, Total int
+	Done  int `json:"done"`
+	Total int `json:"total"`
 	// OnDelete: there are hooks for the removal, which therefore needs the content.
-	OnDelete bool
+	OnDelete bool `json:"onDelete,omitempty"`
 }
 
 // Blocks reports whether the objects of the release must wait for hooks.
@@ -31,6 +32,9 @@ func (p Progress) Blocks() bool { return after[p.Event] != "" }
 
 // Complete reports whether the release has nothing more to run.
 func (p Progress) Complete() bool { return !p.Blocks() && p.Done >= p.Total }
+
+// Open reports whether an installation, an upgrade or a way back has hooks left to run.
+func (p Progress) Open() bool { return !p.Event.OfDeletion() && !p.Complete() }
 
 // Ticket is what the object of a hook carries that is written now.
 func (p Progress) Ticket() string { return p.ticketOf(p.Event) }

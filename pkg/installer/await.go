@@ -27,8 +27,9 @@ const (
 // waiting is what a pass could not bring about by itself.
 type waiting struct {
 	reason, message string
-	failed          bool // an object says that it will not get there by itself
-	unseen          bool // no watch of what is waited for shows when there is a point in trying again
+	err             error // why there is no point in waiting
+	failed          bool  // an object says that it will not get there by itself
+	unseen          bool  // no watch of what is waited for shows when there is a point in trying again
 	on              []wanted
 }
 

@@ -40,7 +40,8 @@ type call struct {
 	unplaced []*unstructured.Unstructured                // the same, of kinds that are not served
 	order    *engine.Arrangement                         // of desired and unplaced
 	custom   []*unstructured.Unstructured                // CustomResources as they are created
-	unserved map[inventory.ID]bool                       // those of them of kinds that are not served
+	unserved map[inventory.ID]bool                       // those of them, and the hooks, of kinds that are not served
+	releases engine.Releases                             // the parts with hooks
 	declared map[inventory.ID]*unstructured.Unstructured // desired and custom
 	resolved []Resolved
 

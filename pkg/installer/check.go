@@ -30,7 +30,11 @@ func Check(ctx context.Context, inst Installation) (Report, error) {
 	if left := c.outdated(); left != nil {
 		return c.report(left, nil)
 	}
-	return c.report(c.readiness(ctx))
+	left, err := c.ready(ctx)
+	if left == nil && err == nil {
+		left, err = c.check(ctx)
+	}
+	return c.report(left, err)
 }
 
 // outdated returns what Install would write; nil when nothing.
@@ -40,6 +44,7 @@ func (c *call) outdated() *waiting {
 	}
 	left := &waiting{reason: ReasonOutdated}
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
+	c.releases.Spare(&decision)
 	for _, step := range decision.Apply {
 		left.outdated(c, step.Object, whys[step.Why])
 	}
@@ -59,7 +64,12 @@ func (c *call) outdated() *waiting {
 			left.outdated(c, object, "is installed and no longer declared")
 		}
 	}
-	if len(left.on) == 0 {
+	for _, release := range c.releases {
+		if release.Progress.Open() && left.message == "" {
+			left.message = fmt.Sprintf("the hooks %s of %s have not completed", release.Progress.Event, release.Name)
+		}
+	}
+	if left.message == "" {
 		return nil
 	}
 	return left
@@ -103,6 +113,7 @@ func Diff(ctx context.Context, inst Installation) ([]apply.Difference, error) {
 
 func (c *call) differences(ctx context.Context) ([]apply.Difference, error) {
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
+	c.releases.Spare(&decision)
 	steps, err := c.newNamespaces(ctx)
 	if err != nil {
 		return nil, err

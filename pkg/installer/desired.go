@@ -52,7 +52,7 @@ func (c *call) render(ctx context.Context, source *Source) (engine.Part, error) 
 		renderer = render.Raw{}
 	}
 	rendered := engine.Part{Name: source.Name, Namespace: source.Namespace}
-	input := render.Input{Name: source.ReleaseName, Namespace: source.Namespace, Values: source.Values}
+	input := render.Input{Name: source.ReleaseName, Namespace: source.Namespace, Values: source.Values, Hooks: true}
 	if input.Name == "" {
 		input.Name = c.inst.Name
 	}
@@ -65,7 +65,7 @@ func (c *call) render(ctx context.Context, source *Source) (engine.Part, error) 
 		}
 	}
 	made, err := renderer.Render(ctx, tree, input)
-	rendered.Steps = made.Steps
+	rendered.Steps, rendered.Hooks = made.Steps, made.Hooks
 	return rendered, err
 }
 
@@ -95,7 +95,7 @@ func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, e
 func (c *call) place() error {
 	var all []*unstructured.Unstructured
 	for _, part := range c.parts {
-		all = append(all, slices.Concat(part.Steps...)...)
+		all = slices.Concat(all, slices.Concat(part.Steps...), part.Hooks)
 	}
 	scope := render.FirstKnown(render.Scopes(all).Scope, c.cluster.served.namespaced)
 	order, err := engine.Arrange(c.parts, engine.Placing{
@@ -118,7 +118,12 @@ func (c *call) place() error {
 	for _, object := range slices.Concat(c.desired, c.custom) {
 		c.declared[inventory.IDOf(object)] = object
 	}
-	return nil
+	for _, hook := range slices.Concat(order.Hooks...) {
+		if _, served := scope(hook.GroupVersionKind()); !served {
+			c.unserved[inventory.IDOf(hook)] = true
+		}
+	}
+	return c.beginReleases()
 }
 
 func (c *call) placeCustom(scope render.Scope) error {

@@ -21,6 +21,12 @@
 // All writes are bound to the version that was read: of two calls at once, one gets an error with the reason [ReasonRecordConflict],
 // and what both of them wrote is recorded.
 //
+// # Hooks
+//
+// Hooks of a Helm chart run around the objects of their Source, once for each release: see docs/spec/sources.md. How far they got, and
+// those of the removal, are in the record, so that Uninstall needs no Source. No installation goes back by itself, so an earlier version is
+// an upgrade, too.
+//
 // # Waiting
 //
 // With Installation.Wait, Install and Uninstall wait for the cluster by watches, with a read now and then in case a watch misses something.
@@ -29,6 +35,6 @@
 // # What it refuses to do
 //
 // It takes over no object of another owner unless Ownership says so, deletes nothing that does not carry its owner mark, changes no
-// CustomResourceDefinition in a way that breaks objects unless AllowCRDChanges names the rule, runs no hooks, and never removes everything
-// because the content came out empty. It keeps no goroutine and no cache after a call but those of a [Cluster] that the caller shares.
+// CustomResourceDefinition in a way that breaks objects unless AllowCRDChanges names the rule, and never removes everything because the
+// content came out empty. It keeps no goroutine and no cache after a call but those of a [Cluster] that the caller shares.
 package installer

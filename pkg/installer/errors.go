@@ -21,6 +21,8 @@ const (
 	ReasonWaitingForCRDs = "WaitingForCRDs"
 	// ReasonWaitingForInstall: a Source waits for an object of an earlier one.
 	ReasonWaitingForInstall = "WaitingForInstall"
+	// ReasonWaitingForHook: a hook of a chart has not completed.
+	ReasonWaitingForHook = "WaitingForHook"
 	// ReasonWaitingForProbe: a probe is not true.
 	ReasonWaitingForProbe = "WaitingForProbe"
 	// ReasonWaitingForCheck: Installation.Check says no.
@@ -38,6 +40,8 @@ const (
 	ReasonProbeInvalid = "ProbeInvalid"
 	// ReasonCRDChangeRefused: the change of a CustomResourceDefinition would break objects.
 	ReasonCRDChangeRefused = "CRDChangeRefused"
+	// ReasonChartHookFailed: a hook of a chart has failed. What runs stays as it is; nothing is tried again by itself.
+	ReasonChartHookFailed = "ChartHookFailed"
 	// ReasonInventoryUnreadable: the record is damaged, or not ours.
 	ReasonInventoryUnreadable = "InventoryUnreadable"
 	// ReasonRecordConflict: another call works on the same installation; try again.

@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -175,9 +176,10 @@ func (f *fixture) edit(live *unstructured.Unstructured, patch string) {
 	f.must(f.other.Patch(f.Context(), live, client.RawPatch(types.MergePatchType, data), client.FieldOwner("somebody")))
 }
 
+// remove deletes an object as kubectl does: an API server by itself orphans what a Job has made, and waits for its garbage collector.
 func (f *fixture) remove(live *unstructured.Unstructured) {
 	f.Helper()
-	f.must(f.other.Delete(f.Context(), live))
+	f.must(f.other.Delete(f.Context(), live, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 }
 
 // installs returns an Install that must succeed.

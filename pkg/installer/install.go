@@ -35,10 +35,10 @@ func Install(ctx context.Context, inst Installation) (Report, error) {
 //
 //  1. What is declared is compared with the record and the cluster. Unsafe changes of definitions are refused before anything is written.
 //  2. The planned record is written before the first object, so that nothing leaks when this process dies.
-//  3. Objects in turns, and prune after a complete success.
+//  3. Objects in turns, those of a Source behind the hooks that come before them, and prune after a complete success.
 //  4. Custom resources, once, when everything is ready. The record.
-//  5. Health, probes, and the caller's check. What of a prune is left comes last: finalizers hold it, and the next pass continues from
-//     there.
+//  5. Health and probes, the hooks that come after the objects, and the caller's check. What of a prune is left comes last: finalizers
+//     hold it, and the next pass continues from there.
 func (c *call) install(ctx context.Context) (*waiting, error) {
 	c.pruning = nil
 	if len(c.unplaced)+len(c.unserved) > 0 { // their kinds may be served by now
@@ -50,12 +50,13 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 		return nil, err
 	}
 	decision := inventory.Decide(c.record.entries, c.desired, c.live)
+	c.releases.Spare(&decision)
 	c.didNothing(decision)
 	if err := c.checkDefinitions(ctx, decision.Apply, c.options()); err != nil {
 		return nil, err
 	}
 	custom := c.notCreated()
-	if len(decision.Apply)+len(custom) > 0 {
+	if len(decision.Apply)+len(custom) > 0 || c.releases.Open() {
 		if err := c.ensureNamespaces(ctx); err != nil {
 			return nil, err
 		}
@@ -73,7 +74,18 @@ func (c *call) install(ctx context.Context) (*waiting, error) {
 	if left != nil || err != nil {
 		return left, err
 	}
-	if left, err := c.readiness(ctx); left != nil || err != nil {
+	return c.complete(ctx)
+}
+
+// complete makes sure that everything runs, and does what comes last.
+func (c *call) complete(ctx context.Context) (*waiting, error) {
+	if left, err := c.ready(ctx); left != nil || err != nil {
+		return left, err
+	}
+	if left, err := c.completeReleases(ctx); left != nil || err != nil {
+		return left, err
+	}
+	if left, err := c.check(ctx); left != nil || err != nil {
 		return left, err
 	}
 	if c.pruning != nil {
@@ -117,12 +129,19 @@ func (c *call) act(ctx context.Context, decision inventory.Decision) (*waiting, 
 	writer := &batchWriter{call: c, options: c.options()}
 	failed, left, err := engine.ApplyBatches(ctx, c.order.Batches(decision.Apply), c.order.FirstUnplaced(), writer)
 	switch {
-	case left != nil, err != nil:
-		return left, err
+	case err != nil:
+		return nil, err
+	case left != nil && left.err != nil:
+		return nil, left.err
+	case left != nil:
+		return left, nil
 	case len(failed) > 0:
 		return nil, refused(failed)
 	case len(c.unplaced) > 0:
 		return c.unknownKind(ctx)
+	}
+	if left, err := engine.RunBeforePrune(ctx, c.releases, c.awaitStart); left != nil || err != nil {
+		return left, err
 	}
 	if len(decision.Prune) > 0 && c.inst.PruneWhenReady {
 		if left := c.awaitEarlierParts(c.order.Parts()); left != nil {
@@ -145,9 +164,13 @@ func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]appl
 	return outcomes, b.call.observe(ctx, shared(steps, outcomes))
 }
 
-// AwaitStart implements engine.Writer.
-func (b *batchWriter) AwaitStart(_ context.Context, part int) (*waiting, error) {
-	return b.call.awaitEarlierParts(part), nil
+// AwaitStart implements engine.Writer. Why a hook cannot be run is told like what is waited for: what runs is put back meanwhile.
+func (b *batchWriter) AwaitStart(ctx context.Context, part int) (*waiting, error) {
+	left, err := b.call.awaitStart(ctx, part)
+	if err == nil || ReasonOf(err) == ReasonRecordConflict {
+		return left, err
+	}
+	return &waiting{err: err}, nil
 }
 
 // AwaitDefinitions implements engine.Writer.

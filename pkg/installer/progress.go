@@ -101,6 +101,7 @@ func (c *call) report(left *waiting, err error) (Report, error) {
 		for _, object := range c.all() {
 			report.Objects = append(report.Objects, c.reported(inventory.IDOf(object), object.GroupVersionKind().Version))
 		}
+		report.Objects = append(report.Objects, c.ranHooks()...)
 		for _, entry := range c.gone {
 			report.Objects = append(report.Objects, c.reported(entry.ID, entry.Version))
 		}

@@ -91,8 +91,8 @@ func healthOf(live *unstructured.Unstructured, custom bool) health.Result {
 	}
 }
 
-// readiness looks at everything that is installed, asks the probes, and then the caller; nil when all are content.
-func (c *call) readiness(ctx context.Context) (*waiting, error) {
+// ready looks at everything that is installed, and asks the probes; nil when all are content.
+func (c *call) ready(ctx context.Context) (*waiting, error) {
 	if err := c.observe(ctx, c.custom); err != nil {
 		return nil, err
 	}
@@ -105,10 +105,7 @@ func (c *call) readiness(ctx context.Context) (*waiting, error) {
 	if left := c.waitFor(ReasonNotReady, engine.FindUnready(ids, c)); left != nil {
 		return left, nil
 	}
-	if left := c.waitFor(ReasonWaitingForProbe, engine.FindUnmet(ids, c.probes, c)); left != nil {
-		return left, nil
-	}
-	return c.check(ctx)
+	return c.waitFor(ReasonWaitingForProbe, engine.FindUnmet(ids, c.probes, c)), nil
 }
 
 func idsOf(objects []*unstructured.Unstructured) []inventory.ID {

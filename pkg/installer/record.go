@@ -49,8 +49,10 @@ type record struct {
 	entries []inventory.Entry
 	// created are the custom resources that are created once. Without a hash the creation is planned; without a UID it was found there.
 	created []inventory.Entry
-	stored  index
-	marked  marks // as it is stored
+	// releases are the sources with hooks.
+	releases []release
+	stored   index
+	marked   marks // as it is stored
 }
 
 // index is what the index says beside the first entries.
@@ -58,7 +60,9 @@ type index struct {
 	Format  int               `json:"format"`
 	Shards  []string          `json:"shards,omitempty"`
 	Created []inventory.Entry `json:"created,omitempty"`
-	entries []inventory.Entry
+	// Releases is passed over by programs that run no hooks: they remove what is installed without them.
+	Releases []release `json:"releases,omitempty"`
+	entries  []inventory.Entry
 }
 
 func newRecord(c *call) *record {
@@ -101,7 +105,7 @@ func (r *record) load(ctx context.Context) error {
 func (r *record) loadOnce(ctx context.Context) error {
 	secret, err := r.secrets.Get(ctx, r.name, metav1.GetOptions{})
 	r.exists, r.uid, r.version, r.shards, r.entries, r.created, r.stored = false, "", "", nil, nil, nil, index{}
-	r.marks, r.marked = marks{}, marks{}
+	r.releases, r.marks, r.marked = nil, marks{}, marks{}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -122,7 +126,7 @@ func (r *record) loadOnce(ctx context.Context) error {
 	r.exists, r.uid, r.version, r.shards = true, secret.UID, secret.ResourceVersion, found.Shards
 	r.entries, r.created, r.stored = inventory.Merge(found.entries, nil, nil), found.Created, found
 	r.stored.entries, r.stored.Created = slices.Clone(r.entries), slices.Clone(r.created)
-	r.marks, r.marked = marksOf(secret), marksOf(secret)
+	r.releases, r.marks, r.marked = found.Releases, marksOf(secret), marksOf(secret)
 	return nil
 }
 
@@ -170,6 +174,11 @@ func (r *record) parse(secret *corev1.Secret) (found index, err error) {
 			return index{}, errors.New("an entry of created lacks kind, name or version")
 		}
 	}
+	for _, known := range found.Releases {
+		if _, err := known.removal(); err != nil {
+			return index{}, err
+		}
+	}
 	found.entries, err = inventory.Decode(secret.Data[entriesKey])
 	return found, err
 }
@@ -177,7 +186,7 @@ func (r *record) parse(secret *corev1.Secret) (found index, err error) {
 // changed reports whether the record says something else than what is stored.
 func (r *record) changed() bool {
 	return !r.exists || !slices.Equal(r.entries, r.stored.entries) || !slices.Equal(r.created, r.stored.Created) ||
-		!r.marks.equal(r.marked)
+		!slices.EqualFunc(r.releases, r.stored.Releases, release.equal) || !r.marks.equal(r.marked)
 }
 
 // save stores the record. A conflict is an error with ReasonRecordConflict.
@@ -191,7 +200,9 @@ func (r *record) save(ctx context.Context) (err error) {
 
 // WriteIndex implements engine.RecordStore: it writes the one Secret that counts.
 func (r *record) WriteIndex(ctx context.Context, inline []inventory.Entry, shards []string) error {
-	next := index{Format: recordFormat, Shards: shards, Created: slices.Clone(r.created), entries: slices.Clone(r.entries)}
+	next := index{
+		Format: recordFormat, Shards: shards, Created: slices.Clone(r.created), Releases: r.releases, entries: slices.Clone(r.entries),
+	}
 	text, err := json.Marshal(next)
 	if err != nil {
 		return err

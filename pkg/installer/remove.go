@@ -17,10 +17,15 @@ import (
 //
 // What is left behind and no longer recorded is Kept in the Report: objects that do not carry our mark, those with apply.AnnotationKeep,
 // and Namespaces in which others have objects. A CustomResourceDefinition of which others have objects blocks: ReasonDeletionBlocked.
+//
+// Hooks of charts run around that, as they were declared at Install: see AnnotationSkipDeleteHooks.
 func Uninstall(ctx context.Context, inst Installation) (Report, error) {
 	c, err := begin(inst)
 	if err == nil {
 		err = c.load(ctx)
+	}
+	if err == nil {
+		err = c.beginRemoval()
 	}
 	if err != nil {
 		return c.removal(nil, err)
@@ -53,8 +58,18 @@ func (c *call) removeAll(ctx context.Context) (*waiting, error) {
 	if left, err := c.deleteCustom(ctx); left != nil || err != nil {
 		return left, err
 	}
+	store := func(ctx context.Context) error {
+		c.noteReleases()
+		return c.record.save(ctx)
+	}
+	return engine.Remove(ctx, c.releases, engine.Removal[waiting]{Run: c.runHooks, Store: store, Delete: c.deleteRecorded})
+}
+
+// deleteRecorded deletes what is recorded and not spared, wave after wave.
+func (c *call) deleteRecorded(ctx context.Context, spared func(inventory.ID) bool) (*waiting, error) {
+	entries := slices.DeleteFunc(slices.Clone(c.record.entries), func(entry inventory.Entry) bool { return spared(entry.ID) })
 	remove := c.remover(removing{options: c.options(), forget: c.forget})
-	return remaining(engine.DeleteWaves(ctx, inventory.Teardown(c.record.entries, nil), false, remove))
+	return remaining(engine.DeleteWaves(ctx, inventory.Teardown(entries, nil), false, remove))
 }
 
 // prune deletes what is recorded and no longer declared. It comes last, so that an upgrade never takes down what it could not replace.
@@ -74,12 +89,15 @@ type removing struct {
 	options apply.Options
 	live    func(inventory.ID) inventory.Live // nil: every object is read
 	forget  func(inventory.ID)                // is told what is gone, or none of ours
+	quiet   bool                              // the Report tells of it elsewhere
 }
 
 // remover returns what deletes a wave, and reports and records it.
 func (c *call) remover(how removing) engine.Remover {
 	return func(ctx context.Context, wave []inventory.Entry, _ bool) engine.Remains {
-		c.expect(wave)
+		if !how.quiet {
+			c.expect(wave)
+		}
 		outcomes := c.engine.Delete(ctx, wave, how.live, how.options)
 		for _, outcome := range outcomes {
 			c.didOutcome(outcome)
@@ -145,6 +163,7 @@ func (c *call) leave(still []inventory.Entry) {
 // removal returns the Report of an Uninstall.
 func (c *call) removal(left *waiting, err error) (Report, error) {
 	report := Report{State: StateDeleting}
+	report.Objects = c.ranHooks()
 	for _, entry := range c.gone {
 		report.Objects = append(report.Objects, c.reported(entry.ID, entry.Version))
 	}

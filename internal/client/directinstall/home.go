@@ -2,6 +2,7 @@ package directinstall
 
 import (
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,14 +67,13 @@ func (h homeless) Render(ctx context.Context, tree *content.Tree, input render.I
 		renderer = render.Raw{}
 	}
 	rendered, err := renderer.Render(ctx, tree, input)
-	for i, step := range rendered.Steps {
-		var left []*unstructured.Unstructured
-		for _, object := range step {
-			if object.GetAPIVersion() != "v1" || object.GetKind() != "Namespace" || object.GetName() != modulestatus.DirectNamespace {
-				left = append(left, object)
-			}
-		}
-		rendered.Steps[i] = left
+	for i := range rendered.Steps {
+		rendered.Steps[i] = slices.DeleteFunc(slices.Clone(rendered.Steps[i]), isHome)
 	}
+	rendered.Hooks = slices.DeleteFunc(slices.Clone(rendered.Hooks), isHome)
 	return rendered, err
+}
+
+func isHome(object *unstructured.Unstructured) bool {
+	return object.GetAPIVersion() == "v1" && object.GetKind() == "Namespace" && object.GetName() == modulestatus.DirectNamespace
 }

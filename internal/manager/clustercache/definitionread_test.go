@@ -45,11 +45,13 @@ const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 // establishing is an API server in memory with one definition.
 type establishing struct {
 	*memoryServer
+	runtime *Runtime
 
-	mu     sync.Mutex
-	status string // the conditions now
-	at     uint64
-	reads  int
+	mu      sync.Mutex
+	status  string // the conditions now
+	leaving string // the deletionTimestamp now
+	at      uint64
+	reads   int
 }
 
 // wrap answers the reads of the definition, and counts them.
@@ -71,7 +73,7 @@ func (e *establishing) wholeLocked() string {
 }
 
 func (e *establishing) metaLocked() string {
-	return fmt.Sprintf(`"metadata":{"name":"widgets.law.test","uid":"u","generation":1,"resourceVersion":"%d"}`, e.at)
+	return fmt.Sprintf(`"metadata":{"name":"widgets.law.test","uid":"u","generation":1,"resourceVersion":"%d"%s}`, e.at, e.leaving)
 }
 
 // say writes the status and sends the event to the stream.
@@ -110,6 +112,7 @@ func inEstablishing(t *testing.T, do func(t *testing.T, e *establishing, ready f
 		e.at = e.version
 		e.memoryServer.mu.Unlock()
 		r.observeWrite(made)
+		e.runtime = r
 		do(t, e, func() bool {
 			result, kept := r.Health(inventory.IDOf(made))
 			return kept && result.Status == health.Ready
@@ -139,6 +142,26 @@ func TestRead_OfADefinitionThatIsEstablishedAtOnce(t *testing.T) {
 		if e.count() != 1 {
 			t.Errorf("%d reads, want one", e.count())
 		}
+	})
+}
+
+// What the stream tells of a definition is its metadata, and no read follows.
+func TestResource_OfADefinitionThatIsBeingDeletedDoesNotWarmUp(t *testing.T) {
+	inEstablishing(t, func(t *testing.T, e *establishing, _ func() bool) {
+		expect := func(when string, want bool) {
+			t.Helper()
+			resource, err := e.runtime.Cluster().Resource(t.Context(), widgets("law.test"))
+			if resource.WarmingUp != want || err != nil {
+				t.Errorf("%s: warms up is %t, %v", when, resource.WarmingUp, err)
+			}
+		}
+		expect("made", true)
+		e.mu.Lock()
+		e.leaving = `,"deletionTimestamp":"2020-01-01T00:00:01Z"`
+		e.mu.Unlock()
+		e.say(accepted)
+		<-time.After(5 * time.Millisecond)
+		expect("being deleted", false)
 	})
 }
 

@@ -102,30 +102,3 @@ func awaitStorage(t *testing.T, client dynamic.Interface, crds dynamic.ResourceI
 		return err == nil
 	})
 }
-
-func TestEstablishedSince_OfADefinition(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	established := func(since time.Duration, status string) map[string]any {
-		return map[string]any{"type": "Established", "status": status, "lastTransitionTime": now.Add(-since).Format(time.RFC3339)}
-	}
-	for _, test := range []struct {
-		name       string
-		conditions []any
-		want       time.Time
-	}{
-		{"established", []any{map[string]any{"type": "NamesAccepted"}, established(time.Minute, "True")}, now.Add(-time.Minute)},
-		{"established in the future, by a clock that is ahead", []any{established(-time.Hour, "True")}, now},
-		{"established at a time that is none", []any{map[string]any{"type": "Established", "status": "True", "lastTransitionTime": "soon"}}, now},
-		{"not established", []any{established(0, "False")}, time.Time{}},
-		{"without conditions", nil, time.Time{}},
-		{"with another condition only", []any{map[string]any{"type": "NamesAccepted", "status": "True"}}, time.Time{}},
-		{"with a condition that is none", []any{"Established"}, time.Time{}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": test.conditions}}}
-			if got := establishedSince(definition, now); !got.Equal(test.want) {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
-	}
-}

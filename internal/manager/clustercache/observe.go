@@ -171,6 +171,9 @@ func (r *Runtime) storeObjectLocked(k *kind, at objectKey, before, after *object
 	if k.readsHealth() && before != nil && before.uid == after.uid && after.health == nil {
 		after.health, after.looks = before.health, before.looks
 	}
+	if after.terminating && servedKind(k.gk) == inventory.CRDKind {
+		r.served.markLeaving(at.name.Value())
+	}
 	k.objects[at] = after
 	return compare(before, after)
 }

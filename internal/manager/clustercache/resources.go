@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache/wire"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
@@ -20,9 +21,6 @@ import (
 // unknownFor is how long a kind that was not found is not requested again: several objects of it come at once. A kind that is about to be
 // served is requested sooner.
 const unknownFor = 5 * time.Second
-
-// definitionWarmUp is how long an API server may need to serve a kind after its definition was observed.
-const definitionWarmUp = 2 * time.Second
 
 // resources finds where a runtime serves a kind, without a RESTMapper: most kinds are Kubernetes' own and need no call, the
 // CustomResourceDefinitions of a module define its kinds, and the rest is one small discovery call per group and version.
@@ -42,8 +40,9 @@ type definition struct {
 	plural     string
 	namespaced bool
 	versions   []string
+	uid        types.UID
 	at         time.Time // when it was observed
-	since      time.Time // established
+	leaving    bool      // it is being deleted
 	doubted    bool      // it was not there when it was requested; what it says is only a hint until it is read again
 }
 
@@ -86,7 +85,8 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := s.definition(gvk.GroupKind())
-	warmingUp := time.Since(d.at) < apply.WarmUp
+	recent := d.isRecent()
+	warmingUp := recent && !d.leaving
 	if !d.doubted && slices.Contains(d.versions, gvk.Version) {
 		gvr := gvk.GroupVersion().WithResource(d.plural)
 		return apply.Resource{GroupVersionResource: gvr, Namespaced: d.namespaced, WarmingUp: warmingUp}, nil, true
@@ -94,13 +94,13 @@ func (s *resources) known(gvk schema.GroupVersionKind) (resource apply.Resource,
 	asked, holds := d.at, unknownFor
 	if d.doubted {
 		asked = time.Time{}
-		if time.Since(d.at) < definitionWarmUp {
+		if recent {
 			holds = firstPause / 2
 		}
 	}
 	if list := s.listed[gvk.GroupVersion()]; list != nil {
 		if resource, found := list.kinds[gvk.Kind]; found {
-			resource.WarmingUp = warmingUp
+			resource.WarmingUp = resource.WarmingUp && warmingUp
 			return resource, nil, true
 		}
 		if list.at.After(asked) {
@@ -120,12 +120,15 @@ func (s *resources) definition(gk schema.GroupKind) definition {
 	return definition{}
 }
 
-// keep stores a discovery result. A missing kind is cached for a moment only.
+// keep stores a discovery result. A missing kind is cached for a moment only. One that is served without the verb create does not warm up:
+// its definition is being deleted, which an object that is made nevertheless would hold up.
 func (s *resources) keep(gv schema.GroupVersion, list []metav1.APIResource) {
 	kinds := make(map[string]apply.Resource, len(list))
 	for i := range list {
 		if name := list[i].Name; !strings.Contains(name, "/") { // not a subresource
-			kinds[list[i].Kind] = apply.Resource{GroupVersionResource: gv.WithResource(name), Namespaced: list[i].Namespaced}
+			kinds[list[i].Kind] = apply.Resource{
+				GroupVersionResource: gv.WithResource(name), Namespaced: list[i].Namespaced, WarmingUp: slices.Contains(list[i].Verbs, "create"),
+			}
 		}
 	}
 	s.mu.Lock()
@@ -161,8 +164,9 @@ func (s *resources) observeDefinition(crd *unstructured.Unstructured) {
 		kind:       schema.GroupKind{Group: text("spec", "group"), Kind: text("spec", "names", "kind")},
 		plural:     text("spec", "names", "plural"),
 		namespaced: text("spec", "scope") == "Namespaced",
+		uid:        crd.GetUID(),
 		at:         time.Now(),
-		since:      establishedSince(crd, time.Now()),
+		leaving:    crd.GetDeletionTimestamp() != nil,
 	}
 	versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions") // their schemas are large
 	list, _ := versions.([]any)
@@ -177,6 +181,9 @@ func (s *resources) observeDefinition(crd *unstructured.Unstructured) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if before := s.defined[crd.GetName()]; before.leaving && before.uid == d.uid {
+		d.leaving = true // this is from before: what is being deleted stays so
+	}
 	s.defined[crd.GetName()] = d
 	s.forgetGroup(d.kind.Group)
 }
@@ -193,7 +200,20 @@ func (d *definition) isInvalid() bool {
 func (s *resources) isWarmingUp(gk schema.GroupKind) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return time.Since(s.definition(gk).at) < definitionWarmUp
+	d := s.definition(gk)
+	return d.isRecent()
+}
+
+func (d *definition) isRecent() bool { return time.Since(d.at) < apply.WarmUp }
+
+// markLeaving records that a CustomResourceDefinition is being deleted: nothing may be made of its kind any more.
+func (s *resources) markLeaving(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, ok := s.defined[name]; ok {
+		d.leaving = true
+		s.defined[name] = d
+	}
 }
 
 // forgetDefinition records that a CustomResourceDefinition was deleted.

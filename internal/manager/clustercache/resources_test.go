@@ -5,10 +5,13 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -119,7 +122,7 @@ func TestResources_RetriesMissingKindAfterDefinition(t *testing.T) {
 	if len(asked) != 2 {
 		t.Fatalf("calls %v, want what is doubted to be asked for", asked)
 	}
-	answers[gvk.GroupVersion().String()] = []metav1.APIResource{{Name: "widgets", Kind: gvk.Kind}}
+	answers[gvk.GroupVersion().String()] = []metav1.APIResource{{Name: "widgets", Kind: gvk.Kind, Verbs: []string{"get", "create"}}}
 	s.forget(gvk.Group)
 	if resource, err := s.find(t.Context(), gvk); !resource.WarmingUp || err != nil {
 		t.Fatalf("%+v, %v, want what discovery tells of a kind that was doubted", resource, err)
@@ -132,6 +135,71 @@ func TestResources_RetriesMissingKindAfterDefinition(t *testing.T) {
 	s.forgetDefinition(crd.GetName())
 	if _, err := s.find(t.Context(), gvk); !errors.As(err, &unknown) {
 		t.Fatalf("%v, want an unknown kind", err)
+	}
+}
+
+// An object that is made of a kind whose definition is being deleted holds that up for minutes.
+func TestResources_KindWhoseDefinitionIsBeingDeletedDoesNotWarmUp(t *testing.T) {
+	gvk := widgets("leaving.test")
+	defined := func(uid types.UID, leaving bool) *unstructured.Unstructured {
+		crd := definitionOf(gvk, ownerNamed("x"))
+		crd.SetUID(uid)
+		if leaving {
+			crd.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+		}
+		return crd
+	}
+	name := defined("a", false).GetName()
+	served := func(verbs ...string) map[string][]metav1.APIResource {
+		return map[string][]metav1.APIResource{gvk.GroupVersion().String(): {{Name: "widgets", Kind: gvk.Kind, Verbs: verbs}}}
+	}
+	for _, test := range []struct {
+		name    string
+		answers map[string][]metav1.APIResource
+		events  func(s *resources)
+		want    bool
+	}{
+		{"one that was read as it is", nil, func(s *resources) { s.observeDefinition(defined("a", false)) }, true},
+		{"one that was read as being deleted", nil, func(s *resources) { s.observeDefinition(defined("a", true)) }, false},
+		{"one whose stream told that it is being deleted", nil, func(s *resources) {
+			s.observeDefinition(defined("a", false))
+			s.markLeaving(name)
+		}, false},
+		{"one whose stream was faster than a response", nil, func(s *resources) {
+			s.observeDefinition(defined("a", true))
+			s.observeDefinition(defined("a", false))
+		}, false},
+		{"the next one of that name warms up again", nil, func(s *resources) {
+			s.observeDefinition(defined("a", true))
+			s.observeDefinition(defined("b", false))
+		}, true},
+		{"also after the end of the first was seen", nil, func(s *resources) {
+			s.observeDefinition(defined("a", true))
+			s.forgetDefinition(name)
+			s.observeDefinition(defined("b", false))
+		}, true},
+		{"one that was doubted, and that the API server serves in full", served("create", "get", "patch"), func(s *resources) {
+			s.observeDefinition(defined("a", false))
+			s.forget(gvk.Group)
+		}, true},
+		{"one that was doubted, and of which the API server makes no objects", served("delete", "get"), func(s *resources) {
+			s.observeDefinition(defined("a", false))
+			s.forget(gvk.Group)
+		}, false},
+		{"one that was doubted and is being deleted", served("create", "get", "patch"), func(s *resources) {
+			s.observeDefinition(defined("a", false))
+			s.forget(gvk.Group)
+			s.markLeaving(name)
+		}, false},
+		{"one that is known to discovery only", served("create", "get", "patch"), func(*resources) {}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, _ := newResources(test.answers)
+			test.events(s)
+			if resource, err := s.find(t.Context(), gvk); resource.WarmingUp != test.want || err != nil {
+				t.Errorf("%+v, %v, want that it warms up is %t", resource, err, test.want)
+			}
+		})
 	}
 }
 

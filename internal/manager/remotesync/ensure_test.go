@@ -41,7 +41,6 @@ func ensure(t *testing.T, m *Syncer, c *cluster, copies ...DesiredObject) {
 func TestEnsure_CallsOnlyForChangedCopies(t *testing.T) {
 	m := &Syncer{}
 	c := prepared(t, m)
-	grown(t, c)
 	few, many := templates(t, "few", 2), templates(t, "many", 6)
 	all := append(append([]DesiredObject{}, few...), many...)
 	t.Cleanup(func() { c.delete(all...) })
@@ -109,7 +108,6 @@ func TestEnsure_CallsOnlyForChangedCopies(t *testing.T) {
 func TestEnsure_WritesChangedContent(t *testing.T) {
 	m := &Syncer{}
 	c := prepared(t, m)
-	grown(t, c)
 	first := template(t, "changed")
 	t.Cleanup(func() { c.delete(first) })
 	ensure(t, m, c, first)

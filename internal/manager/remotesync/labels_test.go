@@ -12,7 +12,6 @@ import (
 func TestEnsure_RemovesLabelsAndAnnotationsThatTheHubRemoved(t *testing.T) {
 	m := &Syncer{}
 	c := prepared(t, m)
-	grown(t, c)
 	labelled := func(name string, labels, annotations map[string]string) DesiredObject {
 		one := template(t, name)
 		object := one.Object.DeepCopy()

@@ -47,6 +47,8 @@ type cluster struct {
 	counter calls.Counter
 	admin   dynamic.Interface
 	apply   *apply.Cluster
+	// warmingUp makes every kind count as one whose definition was established moments ago.
+	warmingUp bool
 
 	mutex    sync.Mutex
 	stamps   map[inventory.ID]string
@@ -69,6 +71,7 @@ func connect(t *testing.T) *cluster {
 		Learn:   c.learn,
 		Resource: func(_ context.Context, gvk schema.GroupVersionKind) (apply.Resource, error) {
 			if resource, ok := resources[gvk.Kind]; ok {
+				resource.WarmingUp = c.warmingUp
 				return resource, nil
 			}
 			return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk}
@@ -101,27 +104,6 @@ func (c *cluster) ObjectVersion(id inventory.ID) (string, bool) {
 	defer c.mutex.Unlock()
 	stamp, ok := c.stamps[id]
 	return stamp, ok || c.listed[id.GroupKind()]
-}
-
-func (c *cluster) EstablishedSince(definition string) time.Time {
-	live, err := get(c.t.Context(), c.at("CustomResourceDefinition", ""), definition)
-	if err != nil {
-		c.t.Error(err)
-	}
-	if live == nil {
-		return time.Time{}
-	}
-	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
-	for _, one := range conditions {
-		if condition := one.(map[string]any); condition["type"] == "Established" && condition["status"] == "True" {
-			since, err := time.Parse(time.RFC3339, condition["lastTransitionTime"].(string))
-			if err != nil {
-				c.t.Error(err)
-			}
-			return since
-		}
-	}
-	return time.Now()
 }
 
 func (c *cluster) Copies(gk schema.GroupKind) ([]inventory.ID, bool) {

@@ -26,8 +26,6 @@ type Runtime interface {
 	// ObjectVersion returns UID + "/" + resourceVersion of an object, inventory.DefinitionDigest in its place for a definition. It is empty
 	// when the object is known not to exist; known is false before that.
 	ObjectVersion(id inventory.ID) (stamp string, known bool)
-	// EstablishedSince returns when a definition was established, and zero for one that is not known to be new.
-	EstablishedSince(definition string) time.Time
 	// Copies returns the objects of a kind that carry the label of managed objects; synced is false while the kind is not listed.
 	Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool)
 	// Report records a failed call, so that a dead cluster is left alone for a while.

@@ -3,16 +3,14 @@ package remotesync
 import (
 	"errors"
 	"testing"
-	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // An API server holds back the create of an object whose kind it has known for less than two seconds.
-func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
+func TestEnsure_CreatesObjectsOfANewKindWithoutDelay(t *testing.T) {
 	m := &Syncer{}
 	c := prepared(t, m)
-	usual := youth
-	youth = time.Hour
-	t.Cleanup(func() { youth = usual })
 	definition := RuntimeCRDs()[1]
 	c.delete(definition)
 	c.see("CustomResourceDefinition")
@@ -21,6 +19,7 @@ func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
 	young := templates(t, "young", 3)
 	t.Cleanup(func() { c.delete(young...) })
 
+	c.warmingUp = true
 	cost := c.costs(func() { ensure(t, m, c, young...) })
 	if want := "3 patch moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("of a new kind: called %q, want %q", cost, want)
@@ -33,13 +32,43 @@ func TestEnsure_AppliesObjectsOfANewKindWithoutDelay(t *testing.T) {
 		t.Errorf("one more of a new kind: called %q, want %q", cost, want)
 	}
 
-	youth = usual
-	grown(t, c)
+	c.warmingUp = false
 	c.delete(young...)
 	c.see(kind)
 	cost = c.costs(func() { ensure(t, m, c, young...) })
 	if want := "3 create moduletemplates.operator.kyma-project.io"; cost != want {
 		t.Errorf("of a kind that is known for long: called %q, want %q", cost, want)
+	}
+}
+
+func TestEnsure_OverwritesWhatAnotherClientCreatedMeanwhile(t *testing.T) {
+	m := &Syncer{}
+	c := prepared(t, m)
+	for _, test := range []struct {
+		name      string
+		warmingUp bool
+		want      string
+	}{
+		{"of a kind that is known for long", false, "1 create moduletemplates.operator.kyma-project.io, 1 patch moduletemplates.operator.kyma-project.io"},
+		{"of a kind that warms up", true, "1 create moduletemplates.operator.kyma-project.io, 2 patch moduletemplates.operator.kyma-project.io"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c.t, c.warmingUp = t, test.warmingUp
+			wanted := template(t, "meanwhile")
+			t.Cleanup(func() { c.delete(wanted) })
+			c.see(kind)
+			theirs := template(t, "meanwhile", func(spec map[string]any) { spec["version"] = "9.9.9" })
+			_, err := c.at(kind, theirs.Object.GetNamespace()).Create(t.Context(), theirs.Object, metav1.CreateOptions{FieldManager: "another"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cost := c.costs(func() { ensure(t, m, c, wanted) }); cost != test.want {
+				t.Errorf("called %q, want %q", cost, test.want)
+			}
+			if live := c.get(wanted); !same(wanted.Object, live) {
+				t.Errorf("it is not as wanted: %v", live.Object)
+			}
+		})
 	}
 }
 
@@ -55,17 +84,4 @@ func ensureServed(t *testing.T, m *Syncer, c *cluster, definition DesiredObject)
 		}
 		return nil
 	})
-}
-
-// grown waits until no kind of the runtime is young.
-func grown(t *testing.T, c *cluster) {
-	t.Helper()
-	for _, definition := range RuntimeCRDs() {
-		until(t, "the kind is known for long", func() error {
-			if IsWarmingUp(c, definition.Object.GetName()) {
-				return errors.New("it is young")
-			}
-			return nil
-		})
-	}
 }

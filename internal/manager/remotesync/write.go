@@ -50,22 +50,19 @@ func isKindTerminating(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "while custom resource definition is terminating")
 }
 
-// put creates what does not exist, if it is of one of our kinds, and applies everything else. An apply would create it too, even while the
-// definition of the kind is being deleted: the API server, which waits for the last object to go, would wait for minutes. Where the
-// definition was established moments ago an apply creates it nevertheless, for the API server would hold a create back.
+// put creates what does not exist, if it is of one of our kinds, and applies everything else, such as what another client has created
+// meanwhile. An apply would create it too, even while the definition of the kind is being deleted: the API server, which waits for the last
+// object to go, would wait for minutes.
 func (p *pass) put(ctx context.Context, client dynamic.ResourceInterface, one *pendingCopy) (object, error) {
 	if one.live != nil || one.id.Group != v1beta2.GroupVersion.Group {
 		return p.apply(ctx, client, one)
 	}
-	young, err := p.isWarmingUp(ctx, one.Object.GroupVersionKind())
+	resource, err := p.Resource(ctx, one.Object.GroupVersionKind())
 	if err != nil {
 		return nil, err
 	}
-	if young {
-		return p.apply(ctx, client, one)
-	}
 	options := metav1.CreateOptions{FieldManager: one.Manager, FieldValidation: metav1.FieldValidationStrict}
-	answer, err := client.Create(ctx, one.Object, options)
+	answer, err := apply.Create(ctx, client, resource, one.Object, options)
 	if apierrors.IsAlreadyExists(err) {
 		return p.apply(ctx, client, one)
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,15 +23,11 @@ var previous = map[hooks.Event]hooks.Event{
 // install is one pass of a manager. It returns what is waited for.
 func (w *hookWorld) install(now hooks.Situation) (*waits, error) {
 	w.recorded = slices.Clone(w.stored)
-	begun := w.asked.set.Begin(w.progress, w.asked.release, now)
-	progress := *begun
-	if progress.Blocks() {
-		reached, held, err := engine.RunHooks[waits](w.t.Context(), w.asked.set, progress, w)
-		if held != nil || err != nil {
-			return held, err
-		}
-		progress = reached
+	release := w.release(now)
+	if held, err := engine.RunBefore(w.t.Context(), engine.Releases{release}, 0, w.run); held != nil || err != nil {
+		return held, err
 	}
+	progress := release.Progress
 	w.expectCompleted("objects are written", progress, previous[progress.Event])
 	for _, id := range w.asked.objects {
 		w.recorded = inventory.Merge(w.recorded, []inventory.Entry{{ID: id, Version: "v1", Hash: w.asked.release}}, nil)
@@ -57,10 +54,10 @@ func (w *hookWorld) install(now hooks.Situation) (*waits, error) {
 		said := waits("the objects are not ready")
 		return &said, nil
 	}
-	reached, held, err := engine.RunHooks[waits](w.t.Context(), w.asked.set, progress, w)
-	if held != nil || err != nil {
+	if held, err := engine.RunAfter(w.t.Context(), engine.Releases{release}, w.run); held != nil || err != nil {
 		return held, err
 	}
+	reached := release.Progress
 	w.expectCompleted("the release is complete", reached, reached.Event)
 	if !slices.Equal(w.recorded, w.stored) || !reached.Complete() {
 		return nil, w.Store(w.t.Context(), reached)
@@ -68,33 +65,43 @@ func (w *hookWorld) install(now hooks.Situation) (*waits, error) {
 	return nil, nil
 }
 
+// release is what is asked for, as far as the hub knows it.
+func (w *hookWorld) release(now hooks.Situation) *engine.Release {
+	return &engine.Release{Set: w.asked.set, Progress: *w.asked.set.Begin(w.progress, w.asked.release, now)}
+}
+
+// run is an engine.HookPass.
+func (w *hookWorld) run(ctx context.Context, release *engine.Release) (*waits, error) {
+	reached, held, err := engine.RunHooks[waits](ctx, release.Set, release.Progress, w)
+	release.Progress = reached
+	return held, err
+}
+
 // uninstall is one pass of a manager that removes everything; done when nothing is left.
 func (w *hookWorld) uninstall() (done bool, held *waits, err error) {
 	w.recorded = slices.Clone(w.stored)
-	begun := *w.asked.set.Begin(w.progress, w.asked.release, hooks.Situation{})
-	progress := w.asked.set.Remove(begun)
-	if progress.Blocks() {
-		if progress, held, err = engine.RunHooks[waits](w.t.Context(), w.asked.set, progress, w); held != nil || err != nil {
-			return false, held, err
-		}
-	} else if *w.progress != progress {
-		if err := w.Store(w.t.Context(), progress); err != nil {
-			return false, nil, err
-		}
-	}
-	w.expectCompleted("objects are deleted", progress, hooks.PreDelete)
-	last := w.asked.set.At(hooks.PostDelete)
-	if held, err = w.deleteAll(func(id inventory.ID) bool { return !last.Declares(id) }); held != nil || err != nil {
-		return false, held, err
-	}
-	if progress, held, err = engine.RunHooks[waits](w.t.Context(), w.asked.set, progress, w); held != nil || err != nil {
-		return false, held, err
-	}
-	w.expectCompleted("the removal ends", progress, hooks.PostDelete)
-	if len(w.written) > 0 {
-		w.failf("the removal leaves %v", w.written)
-	}
-	held, err = w.deleteAll(func(inventory.ID) bool { return true })
+	release, last := w.release(hooks.Situation{}), false
+	held, err = engine.Remove(w.t.Context(), engine.Releases{release}, engine.Removal[waits]{
+		Run: w.run,
+		Store: func(ctx context.Context) error {
+			if w.progress != nil && *w.progress == release.Progress {
+				return nil
+			}
+			return w.Store(ctx, release.Progress)
+		},
+		Delete: func(_ context.Context, spared func(inventory.ID) bool) (*waits, error) {
+			if last {
+				w.expectCompleted("the removal ends", release.Progress, hooks.PostDelete)
+				if len(w.written) > 0 {
+					w.failf("the removal leaves %v", w.written)
+				}
+			} else {
+				w.expectCompleted("objects are deleted", release.Progress, hooks.PreDelete)
+			}
+			last = true
+			return w.deleteAll(func(id inventory.ID) bool { return !spared(id) })
+		},
+	})
 	return held == nil && err == nil, held, err
 }
 

@@ -18,7 +18,6 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
@@ -140,32 +139,19 @@ func (r *Reconciler) createCopy(ctx context.Context, s *remoteScope) error {
 		return fmt.Errorf("convert the runtime's Kyma: %w", err)
 	}
 	delete(object, "status")
-	made, err := r.putCopy(ctx, s, &unstructured.Unstructured{Object: object})
+	resource, err := s.runtime.Cluster().Resource(ctx, kymaKind)
 	if err != nil {
+		return err
+	}
+	made, err := apply.Create(ctx, kymasAt(s.runtime, resource), resource, &unstructured.Unstructured{Object: object},
+		metav1.CreateOptions{FieldManager: s.manager()})
+	if err != nil { // also where another client, such as another hub, has created one meanwhile: it is read first
 		return fmt.Errorf("create the Kyma in the runtime: %w", err)
 	}
 	s.learn(made)
 	r.Catalog.Wake(client.ObjectKeyFromObject(s.hub)) // namespace or definition may have been recreated, too
 	r.recordRuntimeKymaCreated(s.hub)
 	return nil
-}
-
-// putCopy creates the Kyma. While the runtime's API server has served the kind only for a short time, it holds creates back: the Kyma is
-// applied then, so that neither this worker nor the users wait. It is applied without force, and with a field manager of this Kyma only: a
-// difference from a Kyma that another client created meanwhile, another hub's Kyma included, is a conflict.
-func (r *Reconciler) putCopy(ctx context.Context, s *remoteScope, kyma *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	kymas, err := kymasIn(ctx, s.runtime)
-	if err != nil {
-		return nil, err
-	}
-	if !remotesync.IsWarmingUp(s.runtime, definitionID(kymaKind).Name) {
-		return kymas.Create(ctx, kyma, metav1.CreateOptions{FieldManager: s.manager()})
-	}
-	made, err := kymas.Apply(ctx, copyID.Name, kyma, metav1.ApplyOptions{FieldManager: s.manager()})
-	if err == nil && len(made.GetManagedFields()) > 1 { // another client created it first, and no event follows
-		s.retry = soonest(s.retry, retrySoon)
-	}
-	return made, err
 }
 
 // manager returns the field manager of the runtime Kyma's spec, the same for every kind of write.
@@ -301,7 +287,11 @@ func kymasIn(ctx context.Context, runtime Runtime) (dynamic.ResourceInterface, e
 	if err != nil {
 		return nil, err
 	}
-	return runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(copyID.Namespace), nil
+	return kymasAt(runtime, resource), nil
+}
+
+func kymasAt(runtime Runtime, resource apply.Resource) dynamic.ResourceInterface {
+	return runtime.Cluster().Dynamic.Resource(resource.GroupVersionResource).Namespace(copyID.Namespace)
 }
 
 func copyLabels(hub *v1beta2.Kyma) map[string]string {

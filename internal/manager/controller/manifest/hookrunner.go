@@ -6,7 +6,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -23,7 +22,7 @@ const retryHook = 15 * time.Second
 type hookRunner struct {
 	reconciler *Reconciler
 	scope      *scope
-	release    *release
+	release    *engine.Release
 	options    apply.Options
 }
 
@@ -37,7 +36,7 @@ func (h *hookRunner) Record(done []inventory.Entry) {
 
 // Stored implements engine.HookRunner.
 func (h *hookRunner) Stored() *hooks.Progress {
-	return progressIn(&h.scope.before.Status, h.release.name)
+	return progressIn(&h.scope.before.Status, h.release.Name)
 }
 
 // Store implements engine.HookRunner. The kinds of the hooks are observed from here on.
@@ -59,40 +58,18 @@ func (h *hookRunner) Look(ctx context.Context, hook hooks.Hook) (live *unstructu
 	return live, live.GetAnnotations()[v1beta2.AnnotationOwnedBy] == h.scope.owner(), nil
 }
 
-// Write implements engine.HookRunner. What runs to completion is created and never applied: that would take an earlier run for this one.
+// Write implements engine.HookRunner.
 func (h *hookRunner) Write(
 	ctx context.Context, hook hooks.Hook, object *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
-	w := h.scope
-	if hook.RunsToCompletion() {
-		return h.create(ctx, object)
+	live, outcome := engine.WriteHook(ctx, h.scope.runtime.Cluster(), hook, object, h.options)
+	outcomes := []apply.Outcome{outcome}
+	h.reconciler.tellOverruled(ctx, h.scope, outcomes)
+	if outcome.Err != nil {
+		h.scope.runtime.Report(outcome.Err)
+		return nil, h.scope.refused(ctx, outcomes)
 	}
-	step := inventory.Step{Object: object, Entry: hooks.EntryOf(object, "", inventory.Entry{}), Why: inventory.WhyNew}
-	outcomes := w.runtime.Cluster().Apply(ctx, []inventory.Step{step}, h.options)
-	h.reconciler.tellOverruled(ctx, w, outcomes)
-	if err := outcomes[0].Err; err != nil {
-		w.runtime.Report(err)
-		return nil, w.refused(ctx, outcomes)
-	}
-	object.SetUID(outcomes[0].UID)
-	return object, nil
-}
-
-func (h *hookRunner) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	cluster, id := h.scope.runtime.Cluster(), inventory.IDOf(object)
-	resource, err := cluster.Resource(ctx, object.GroupVersionKind())
-	if err != nil {
-		return nil, h.scope.clusterProblem(id, err)
-	}
-	options := metav1.CreateOptions{FieldManager: h.options.Manager, FieldValidation: metav1.FieldValidationStrict}
-	made, err := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace()).Create(ctx, object, options)
-	if err != nil {
-		return nil, h.scope.clusterProblem(id, apply.Explain("create", id, err, object))
-	}
-	if cluster.Learn != nil {
-		cluster.Learn(made)
-	}
-	return made, nil
+	return live, nil
 }
 
 // Delete implements engine.HookRunner.
@@ -108,7 +85,7 @@ func (h *hookRunner) Delete(ctx context.Context, entries []inventory.Entry) erro
 func (h *hookRunner) Waits(hook hooks.Hook, event hooks.Event, verdict hooks.Verdict, why string) *passResult {
 	found := &passResult{
 		state: v1beta2.StateProcessing, reason: v1beta2.ReasonWaitingForHook, retry: retryHook, parsed: true,
-		message: fmt.Sprintf("hook %s of %s: %s: %s", event, h.release.name, hook.ID(), why),
+		message: fmt.Sprintf("hook %s of %s: %s: %s", event, h.release.Name, hook.ID(), why),
 	}
 	switch verdict {
 	case hooks.Failed:

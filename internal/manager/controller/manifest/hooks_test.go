@@ -256,7 +256,7 @@ func TestBeginReleases_TakesWhatWasInstalledBeforeForAnUpgrade(t *testing.T) {
 			}
 			arrange(t, w, part)
 			w.beginReleases([]Part{part}, w.order.Hooks[0])
-			if got := w.releases[0].progress; got.Event != test.want || got.Total != 1 {
+			if got := w.releases[0].Progress; got.Event != test.want || got.Total != 1 {
 				t.Errorf("the release begins with %+v, want %s", got, test.want)
 			}
 		})

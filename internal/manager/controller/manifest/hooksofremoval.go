@@ -6,6 +6,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/hooks"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -29,31 +30,24 @@ func (w *scope) owesHooks() bool {
 }
 
 // removeInstalled removes what is recorded, with the hooks of charts around it. Nil means that nothing is left.
-//
-//  1. The hooks that come before; that they have completed is stored.
-//  2. All objects, but those that hooks after that write.
-//  3. The hooks that come after, and what all hooks have left.
 func (r *Reconciler) removeInstalled(ctx context.Context, w *scope) error {
-	nothing := func(inventory.ID) bool { return false }
-	if !w.hasHooksOfRemoval() {
-		return r.removeObjects(ctx, w, nothing)
+	var releases engine.Releases
+	if w.hasHooksOfRemoval() {
+		if err := r.renderForRemoval(ctx, w); err != nil {
+			return err
+		}
+		releases = w.releases
 	}
-	if err := r.renderForRemoval(ctx, w); err != nil {
-		return err
-	}
-	if err := r.runHooksOfRemoval(ctx, w, hooks.PreDelete); err != nil {
-		return err
-	}
-	if err := r.storeReached(ctx, w); err != nil {
-		return err
-	}
-	if err := r.removeObjects(ctx, w, w.isHookAt(hooks.PostDelete)); err != nil {
-		return err
-	}
-	if err := r.runHooksOfRemoval(ctx, w, hooks.PostDelete); err != nil {
-		return err
-	}
-	return r.removeObjects(ctx, w, nothing)
+	return asError(engine.Remove(ctx, releases, engine.Removal[passResult]{
+		Run: func(ctx context.Context, release *engine.Release) (*passResult, error) {
+			held, err := r.hookPass(w)(ctx, release)
+			return held, withWayOut(err)
+		},
+		Store: func(ctx context.Context) error { return r.storeReached(ctx, w) },
+		Delete: func(ctx context.Context, spared func(inventory.ID) bool) (*passResult, error) {
+			return nil, r.removeObjects(ctx, w, spared)
+		},
+	}))
 }
 
 // renderForRemoval reads the hooks from the content.
@@ -76,37 +70,16 @@ func withWayOut(err error) error {
 	return &told
 }
 
-// runHooksOfRemoval runs the hooks of an event of the removal, of all parts in their order.
-func (r *Reconciler) runHooksOfRemoval(ctx context.Context, w *scope, event hooks.Event) error {
-	for _, release := range w.releases {
-		w.reach(release, release.set.Remove(release.progress))
-		if release.progress.Event != event {
-			continue
-		}
-		held, err := r.runHooks(ctx, w, release)
-		if err != nil {
-			return withWayOut(err)
-		}
-		if held != nil {
-			return held
-		}
-	}
-	return nil
-}
-
 // storeReached stores how far the hooks have got, unless the hub has it.
 func (r *Reconciler) storeReached(ctx context.Context, w *scope) error {
+	news := false
 	for _, release := range w.releases {
-		if stored := progressIn(&w.before.Status, release.name); stored == nil || *stored != release.progress {
-			return r.reportApplying(ctx, w, false)
-		}
+		w.reach(release, release.Progress)
+		stored := progressIn(&w.before.Status, release.Name)
+		news = news || stored == nil || *stored != release.Progress
 	}
-	return nil
-}
-
-// isHookAt returns a function that reports whether an object is a hook at an event.
-func (w *scope) isHookAt(event hooks.Event) func(inventory.ID) bool {
-	return func(id inventory.ID) bool {
-		return slices.ContainsFunc(w.releases, func(release *release) bool { return release.set.At(event).Declares(id) })
+	if !news {
+		return nil
 	}
+	return r.reportApplying(ctx, w, false)
 }

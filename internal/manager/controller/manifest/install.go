@@ -75,13 +75,13 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	}
 	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
-	w.spareHooks(&decision)
+	w.releases.Spare(&decision)
 	w.expect(decision.Apply)
 	if err := w.keepDefinitions(ctx, &decision); err != nil {
 		return err
 	}
 	w.postponeWebhooks(&decision)
-	if len(decision.Apply)+len(decision.Prune) == 0 && w.releasesComplete() {
+	if len(decision.Apply)+len(decision.Prune) == 0 && w.releases.Settled(w.recorded) {
 		r.recordResolved(w)
 		w.compared = true
 		return nil

@@ -39,7 +39,7 @@ type scope struct {
 	namespaces []string
 	postponed  []inventory.Step         // webhooks that are put back when all else is ready
 	injected   []v1beta2.InjectedSecret // what of the hub's was put into desired
-	releases   []*release               // the parts with hooks
+	releases   engine.Releases          // the parts with hooks
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
 	// removal touches only what the inventory and the owner mark both claim, and nothing that the spec alone names; ownCR means that they

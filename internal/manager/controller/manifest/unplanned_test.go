@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -44,7 +45,7 @@ func TestIsUpgradeTold(t *testing.T) {
 		"the content depends on the cluster":       {func(w *scope) { w.asked = true }, false},
 		"a Secret of the hub is in it":             {func(w *scope) { w.injected = []v1beta2.InjectedSecret{{Name: "pull"}} }, false},
 		"many objects":                             {func(w *scope) { w.desired = make([]*unstructured.Unstructured, mostPlanned+1) }, false},
-		"a chart that runs hooks":                  {func(w *scope) { w.releases = []*release{{}} }, false},
+		"a chart that runs hooks":                  {func(w *scope) { w.releases = engine.Releases{{}} }, false},
 		"a way back, which has to know that it has begun": {func(w *scope) {
 			w.manifest.Annotations = map[string]string{v1beta2.AnnotationRollback: "Avoided"}
 		}, false},

@@ -67,8 +67,6 @@ func (f *fakeClusters) ObjectVersion(id inventory.ID) (string, bool) {
 	return f.stamps[id], f.listed && id.Kind != f.unread
 }
 
-func (f *fakeClusters) EstablishedSince(string) time.Time { return time.Time{} }
-
 func (f *fakeClusters) Copies(gk schema.GroupKind) (ids []inventory.ID, synced bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
