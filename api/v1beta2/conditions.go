@@ -244,8 +244,10 @@ const (
 	ReasonSourceUnsupported = "SourceUnsupported"
 	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema.
 	ReasonValuesInvalid = "ValuesInvalid"
-	// ReasonNonDeterministic: the chart renders differently each time (generated passwords, certificates, dates).
+	// ReasonNonDeterministic: the chart renders differently each time, by other things than generated values (dates).
 	ReasonNonDeterministic = "NonDeterministic"
+	// ReasonGeneratedValuesLost: the values that a chart has generated in this runtime are gone, or were changed to what cannot be used.
+	ReasonGeneratedValuesLost = "GeneratedValuesLost"
 	// ReasonHooksRefused: the chart has hooks that cannot be run; the message names them.
 	ReasonHooksRefused = "HooksRefused"
 	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.

@@ -28,6 +28,8 @@ const (
 	ReasonValuesInvalid = "ValuesInvalid"
 	// ReasonNonDeterministic: rendering the content twice gives different results.
 	ReasonNonDeterministic = "NonDeterministic"
+	// ReasonGeneratedValuesLost: a value that was generated for an installation is not there any more, or is none that its function gives.
+	ReasonGeneratedValuesLost = "GeneratedValuesLost"
 	// ReasonHooksRefused: a chart has hooks, which are not run.
 	ReasonHooksRefused = "HooksRefused"
 	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -10,7 +11,7 @@ import (
 )
 
 // Renderer turns unpacked content into objects. A new format implements this and is added to package formats. It is a function of its
-// arguments: no cluster, no network, no clock; errors are *content.Error.
+// arguments, but for values that an installation lacks, see Input.Generated: no cluster, no network, no clock. Errors are *content.Error.
 type Renderer interface {
 	Render(ctx context.Context, tree *content.Tree, input Input) (Rendered, error)
 }
@@ -38,9 +39,21 @@ type Input struct {
 	APIVersions []string
 	// Hooks says that the caller runs the hooks of a chart. Without it, content that has some is refused, for dropping them would break it.
 	Hooks bool
+	// Generated are the values that templates have generated for this installation, such as passwords: a render takes them, and makes those
+	// that are missing. Nil: content that declares such values is refused, for they would be others each time.
+	Generated *Generated
 	// Explore asks also for what the content declares in other clusters, of formats that ask what the cluster serves. It takes many times
 	// as long.
 	Explore bool
+}
+
+// Generated are the results of functions that give something else each time, by their calls.
+type Generated struct {
+	// Installation that the values belong to. Renders are shared between equal inputs, and it tells apart two installations without values.
+	// It is empty for callers that only look at what is declared: what is missing is no secret then, but the same for all of them, and must
+	// not be applied.
+	Installation string
+	Values       map[string]json.RawMessage
 }
 
 // Rendered is what content declares.
@@ -49,6 +62,9 @@ type Rendered struct {
 	Steps [][]*unstructured.Unstructured
 	// Hooks are objects that are written at events and not with the others, see package hooks; none unless Input.Hooks asks for them.
 	Hooks []*unstructured.Unstructured
+	// Generated are the values of generators that are in the objects: those of the input that were used, and those that were missing. They are
+	// to be kept before an object is applied. Nil where what is declared does not depend on any.
+	Generated map[string]json.RawMessage
 	// Conditional are the objects that the content does not declare, or declares differently, for the cluster of the input, and would if that
 	// served other APIs or were upgraded; one object may be there more than once. Untried is true where they may not be all. Both are empty
 	// unless Input.Explore asks for them.

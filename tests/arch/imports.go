@@ -52,7 +52,7 @@ var layers = []layer{
 	{"internal/manager/hubwatch", nil},
 	{"internal/manager/predicates", []string{"api"}},
 	{"internal/manager/progress", []string{"api", "internal/module"}},
-	{"internal/manager/runtimes", nil},
+	{"internal/manager/runtimes", []string{"pkg"}},
 	{"internal/manager/remotesync", []string{"api", "pkg", "config/crd"}},
 	{"internal/manager/controller/*", append([]string{"internal/manager/remotesync"}, inManager...)},
 	{"internal/manager/setup", append([]string{"internal/manager"}, common...)},

@@ -9,7 +9,7 @@ import (
 
 // Pure are the packages that decide: on what they are given, the same way every time, and without waiting for anyone.
 var Pure = []string{
-	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "pkg/fielddiff", "pkg/hooks",
+	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "pkg/fielddiff", "pkg/generated", "pkg/hooks",
 	"pkg/moduleversion", "pkg/permissions", "pkg/requirements",
 	"internal/module", "internal/module/revision", "internal/module/rollout", "internal/manager/sharding/assignment",
 	"internal/client/modulestatus", "internal/client/rollouts", "internal/client/releasepreview", "internal/takeover",

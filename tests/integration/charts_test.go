@@ -111,8 +111,8 @@ var _ = Describe("A Helm chart", func() {
 		},
 		Entry("a hook for an event that there is not", testkit.Files{"templates/hook.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
 			"  name: hook\n  annotations: {helm.sh/hook: pre-flight}\n"}, `{}`, v1beta2.ReasonHooksRefused, "hook", "pre-flight"),
-		Entry("a generated password", testkit.Files{"templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: once}\n" +
-			"stringData: {password: {{ randAlphaNum 20 }}}\n"}, `{}`, v1beta2.ReasonNonDeterministic, "once"),
+		Entry("the time of the render", testkit.Files{"templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: once}\n" +
+			"stringData: {password: {{ randAlphaNum 20 }}, at: {{ now | quote }}}\n"}, `{}`, v1beta2.ReasonNonDeterministic, "once", "stringData.at"),
 		Entry("values that its schema refuses", testkit.Files{"values.schema.json": `{"type":"object","properties":{"count":{"type":"integer"}}}`},
 			`{"count":"many"}`, v1beta2.ReasonValuesInvalid, "count"),
 		Entry("a template that fails", testkit.Files{"templates/bad.yaml": `{{ required "colour is needed" .Values.colour }}`}, `{}`,

@@ -77,5 +77,6 @@ func inputOf(config helm.Config, resource, module string) (render.Input, error) 
 	}
 	return render.Input{
 		Name: cmp.Or(own.ReleaseName, release), Namespace: cmp.Or(own.Namespace, "kyma-system"), Values: own.Values, Hooks: true,
+		Generated: &render.Generated{},
 	}, err
 }

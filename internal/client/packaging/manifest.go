@@ -123,13 +123,19 @@ func (s *Source) packed() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Objects returns the objects that the manifest declares, with the values and the namespace of its installation.
+// Objects returns the objects that the manifest declares, with the values and the namespace of its installation. What a chart generates is
+// invented: they are to be looked at.
 func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	return s.ObjectsIn(ctx, render.DefaultNamespace)
+	return s.render(ctx, render.DefaultNamespace, &render.Generated{})
 }
 
-// ObjectsIn is Objects with another default namespace, for modules that name none.
+// ObjectsIn returns the objects for an installation that keeps no generated values, with another default namespace, for modules that name
+// none.
 func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+	return s.render(ctx, namespace, nil)
+}
+
+func (s *Source) render(ctx context.Context, namespace string, generated *render.Generated) ([]*unstructured.Unstructured, error) {
 	if s.Tree == nil {
 		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
 	}
@@ -143,6 +149,7 @@ func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructur
 	}
 	rendered, err := renderer.Render(ctx, s.Tree, render.Input{
 		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values, Hooks: true,
+		Generated: generated,
 	})
 	if err != nil {
 		return nil, err

@@ -163,7 +163,7 @@ func (r *rendering) part(ctx context.Context, name string, source *v1beta2.Image
 		input = render.Input{
 			Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.module, name)), Namespace: cmp.Or(own.Namespace, r.spec.TargetNamespace),
 			Values: own.Values, KubeVersion: r.Capabilities.KubeVersion, APIVersions: r.Capabilities.APIVersions, Explore: true,
-			Hooks: true,
+			Hooks: true, Generated: &render.Generated{},
 		}
 		if r.values != nil {
 			input.Values = helm.MergeValues(own.Values, r.values)

@@ -49,6 +49,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonSourceUnsupported:     "Choose one of the types of sources that the message lists.",
 	v1beta2.ReasonValuesInvalid:         "Correct the values, the config layer or its set strings.",
 	v1beta2.ReasonNonDeterministic:      "Follow the message about the field: the chart renders it differently each time.",
+	v1beta2.ReasonGeneratedValuesLost:   "Restore the Secret that the message names, or create it without data to have all values made anew.",
 	v1beta2.ReasonWaitingForHook:        "Look at the pods of the Job that the message names.",
 	v1beta2.ReasonChartHookFailed:       "Look at the pods of the Job in the message; delete it to try again, or offer a corrected version.",
 	v1beta2.ReasonHooksRefused:          "Set the values that the message names, or let the module's operator do what the hooks do.",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 )
 
 // startHelmRepository serves one chart whose ConfigMap names its origin.
@@ -65,6 +66,45 @@ func TestChartsOfTheSameNameAreNotMixed(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A chart that generates something gives it to each installation apart, and the same to one installation as long as that keeps nothing else.
+func TestWhatChartsGenerateIsOfOneInstallation(t *testing.T) {
+	contents := startRegistry(t).objects(t)
+	contents.Policy = func(string) content.HostPolicy { return content.HostPolicy{PlainHTTP: true} }
+	url := startHelmRepository(t, "{{ randAlpha 16 | lower }}")
+	store := generated.Store{}
+	read := 0
+	keeps := func(context.Context) (runtimes.Capabilities, error) {
+		return runtimes.Capabilities{Generated: func(context.Context) (generated.Store, error) {
+			read++
+			return store, nil
+		}}, nil
+	}
+	name := func(manifest string, cluster func(context.Context) (runtimes.Capabilities, error)) string {
+		t.Helper()
+		m := manifestOf(fmt.Sprintf(`{"url":%q,"chartName":"sample","version":"1.0.0"}`, url))
+		m.Name = manifest
+		parts, err := contents.Read(t.Context(), m, cluster)
+		if err != nil || len(parts[0].Rendered.Generated) != 1 {
+			t.Fatalf("%v, generated %v", err, parts)
+		}
+		return parts[0].Rendered.Objects()[0].GetName()
+	}
+	looked := name("one", anyCluster)
+	if looked != name("two", anyCluster) || read != 0 {
+		t.Error("what is only looked at was rendered apart, or asked the cluster")
+	}
+	one, two := name("one", keeps), name("two", keeps)
+	if one == two || one == looked || two == looked {
+		t.Errorf("installations share a value: %s, %s, %s", looked, one, two)
+	}
+	if again := name("one", keeps); again != one {
+		t.Errorf("another value before the first was kept: %s, then %s", one, again)
+	}
+	if store.Version = "7"; name("one", keeps) == one {
+		t.Error("the same value for a Secret that a user has emptied")
 	}
 }
 

@@ -49,7 +49,8 @@ func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) rende
 //  1. A source that status.resolved pins stays pinned as long as its reference is the same; a tag is resolved once.
 //  2. The config layer comes first, because it holds the values with which the others are rendered.
 //  3. A part whose content is already rendered costs nothing; otherwise the content is fetched, unless the store has it, and rendered.
-//  4. Where the policy requires signatures, everything must be covered by the signature of the component version: see covering.
+//  4. A part that declares values which its chart generates is rendered with those that its cluster keeps.
+//  5. Where the policy requires signatures, everything must be covered by the signature of the component version: see covering.
 //
 // capabilities is called only when a format needs them. The error is a *content.Error where content, registry or spec is the cause, and
 // ErrPending while content is being fetched.
@@ -144,6 +145,9 @@ func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
 		}
 	}
 	source, got, err := r.get(ctx, part, input)
+	if err == nil && got.rendered.Generated != nil && r.known.Generated != nil {
+		source, got, err = r.generated(ctx, part, input)
+	}
 	if err != nil {
 		return Part{}, err
 	}
@@ -175,6 +179,7 @@ func (r *reading) input(ctx context.Context, part *parsedSource, own helm.Instal
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.manifest.Labels[v1beta2.LabelModuleName], part.name)), Path: part.path,
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values, Hooks: true,
+		Generated: &render.Generated{},
 	}
 	if r.manifest.Spec.Values != nil {
 		values, err := helm.Values(r.manifest.Spec.Values.Raw)
@@ -211,6 +216,18 @@ func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, err
 		return Part{}, err
 	}
 	return Part{Source: resolvedSource(part, source, resolved)}, nil
+}
+
+// generated returns a part that declares generated values, with those of the installation. What is missing is made, and may then be asked
+// for again before it is kept, so the render is for this installation and this version of what it keeps.
+func (r *reading) generated(ctx context.Context, part *parsedSource, input render.Input) (content.Source, answer, error) {
+	store, err := r.known.Generated(ctx)
+	if err != nil {
+		return nil, answer{}, err
+	}
+	of := []string{string(r.manifest.UID), r.manifest.Namespace, r.manifest.Name, part.name, store.Version}
+	input.Generated = &render.Generated{Installation: strings.Join(of, "/"), Values: store.Values[part.name]}
+	return r.get(ctx, part, input)
 }
 
 // unused refuses values that no installation uses, and settings of the config layer for installations that do not exist: their author

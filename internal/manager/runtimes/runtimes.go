@@ -5,11 +5,14 @@
 package runtimes
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 )
 
 // Problem is a cause that a status can name. As an error it ends a pass.
@@ -88,4 +91,7 @@ type Capabilities struct {
 	// APIVersions lists the groups and versions that are served ("apps/v1") and the kinds in them ("apps/v1/Deployment"), sorted. It
 	// contains what Helm's own client finds, plus the groups whose servers do not respond at the moment.
 	APIVersions []string
+	// Generated reads the values that charts have generated for the installation, which the cluster keeps. Nil: the content is only looked at,
+	// and what its charts would generate is invented.
+	Generated func(context.Context) (generated.Store, error)
 }

@@ -49,8 +49,8 @@ func (p *contentPort) Parts(
 	parts := make([]manifest.Part, 0, len(read))
 	for _, part := range read {
 		parts = append(parts, manifest.Part{
-			Source: part.Source, Steps: part.Rendered.Steps, Hooks: part.Rendered.Hooks, Namespace: part.Namespace,
-			CreateNamespace: part.CreateNamespace,
+			Source: part.Source, Steps: part.Rendered.Steps, Hooks: part.Rendered.Hooks, Generated: part.Rendered.Generated,
+			Namespace: part.Namespace, CreateNamespace: part.CreateNamespace,
 		})
 	}
 	return parts, nil

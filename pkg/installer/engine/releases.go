@@ -88,6 +88,8 @@ type Removal[W any] struct {
 	Run HookPass[W]
 	// Store stores how far the hooks got, unless that is stored.
 	Store func(ctx context.Context) error
+	// Last reports whether an object stays until the last hook is through; nil where none has to.
+	Last func(inventory.ID) bool
 	// Delete deletes what is recorded and not spared, wave after wave. Nothing that is waited for means that nothing of it is left.
 	Delete func(ctx context.Context, spared func(inventory.ID) bool) (*W, error)
 }
@@ -96,7 +98,7 @@ type Removal[W any] struct {
 // left.
 //
 //  1. The hooks that come before; that they have completed is stored.
-//  2. All objects, but those that hooks after that write.
+//  2. All objects, but those that hooks after that write, and those that go last.
 //  3. The hooks that come after, and what all hooks have left.
 func Remove[W any](ctx context.Context, releases Releases, removal Removal[W]) (*W, error) {
 	nothing := func(inventory.ID) bool { return false }
@@ -109,7 +111,9 @@ func Remove[W any](ctx context.Context, releases Releases, removal Removal[W]) (
 	if err := removal.Store(ctx); err != nil {
 		return nil, err
 	}
-	if held, err := removal.Delete(ctx, releases.writesAt(hooks.PostDelete)); held != nil || err != nil {
+	isHook := releases.writesAt(hooks.PostDelete)
+	spared := func(id inventory.ID) bool { return isHook(id) || removal.Last != nil && removal.Last(id) }
+	if held, err := removal.Delete(ctx, spared); held != nil || err != nil {
 		return held, err
 	}
 	if held, err := runOfRemoval(ctx, releases, hooks.PostDelete, removal.Run); held != nil || err != nil {

@@ -27,6 +27,10 @@ type templateBounds struct {
 	turns       int
 	// varied are the functions that were called and give something else each time.
 	varied map[string]bool
+	// generated gives generators their results; nil where these differ each time. files are the files of the chart that are being rendered,
+	// one within the other.
+	generated *generation
+	files     []*fileCalls
 	// err is why the render ended; the engine passes on only its text.
 	err error
 }
@@ -49,8 +53,11 @@ func (b *templateBounds) spend(work int64) error {
 	return b.err
 }
 
-// step is called at each turn of a loop and in each template.
-func (b *templateBounds) step(written int) (string, error) {
+// step is called at each turn of a loop and in each template. At the beginning of a file of the chart it gets its name.
+func (b *templateBounds) step(written int, file ...string) (string, error) {
+	for _, name := range file {
+		b.files = append(b.files, &fileCalls{name: name, counts: map[string]int{}})
+	}
 	if err := b.spend(turn + int64(max(written, 0))); err != nil {
 		return "", err
 	}
@@ -62,12 +69,18 @@ func (b *templateBounds) step(written int) (string, error) {
 	return "", b.err
 }
 
+// end is called at the end of a file of the chart.
+func (b *templateBounds) end() string {
+	b.files = b.files[:len(b.files)-1]
+	return ""
+}
+
 // text prepares what is given to tpl.
 func (b *templateBounds) text(text string) (string, error) {
 	if _, err := b.step(2 * len(text)); err != nil {
 		return "", err
 	}
-	prepared, err := instrumented(text)
+	prepared, err := instrumented(text, "")
 	if err != nil {
 		b.err = invalidChart("a text that the chart gives to tpl %w", err)
 	}

@@ -108,21 +108,25 @@ func TestInstrumentingLeavesWhiteSpaceAsItWas(t *testing.T) {
 		"an else of a loop":                                 "{{ range list }}x{{ else }} y {{ end }}",
 		"break and continue":                                "{{ range until 9 }}{{ if eq . 2 }}{{ continue }}{{ end }}{{ if eq . 4 }}{{ break }}{{ end }}{{ . }} {{ end }}",
 		"a number after the braces":                         "{{ range until 2 }}{{-1}}{{ end }}",
+		"a brace at the end":                                "a {{ range until 2 }}b{{ end }} {",
+		"white space at the end that is trimmed":            "a {{ range until 2 }}b{{ end -}} \n ",
 		"braces that are text":                              "{{ range until 2 }}{ {{- . }} }} {{ end }}",
 		"tpl with white space":                              "{{ tpl\t\"a {{ . }}\"\n 1 }}|{{ tpl `b` . | upper }}|{{ (tpl \"c\" .) }}|{{ tpl (print `{` `{ 1 }}`) . }}",
 		"an empty definition that must not replace another": `{{ define "a" }}x{{ end }}{{ define "b" }}{{ end }}{{ include "b" . }}{{ include "a" . }}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			changed, err := instrumented(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if changed == text {
-				t.Error("nothing was put into it")
-			}
-			want, got := execute(t, text), execute(t, changed)
-			if want != got {
-				t.Errorf("%q gives %q, want %q", changed, got, want)
+			for _, file := range []string{"", "templates/a \"b\".yaml"} {
+				changed, err := instrumented(text, file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if changed == text {
+					t.Error("nothing was put into it")
+				}
+				want, got := execute(t, text), execute(t, changed)
+				if want != got {
+					t.Errorf("%q gives %q, want %q", changed, got, want)
+				}
 			}
 		})
 	}
@@ -153,14 +157,14 @@ func FuzzInstrumented(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		changed, err := instrumented(text)
+		changed, err := instrumented(text, "a")
 		if err != nil || changed == text {
 			return
 		}
 		bounds := newTemplateBounds(func() error { return nil }, instants[0])
 		bounds.left = 200 * turn
 		functions := template.FuncMap{
-			stepFunction: bounds.step, textFunction: func(text string) string { return text },
+			stepFunction: bounds.step, endFunction: bounds.end, textFunction: func(text string) string { return text },
 			"tpl": func(text string, _ any) string { return text },
 		}
 		run := func(text string) (string, error) {

@@ -3,6 +3,7 @@ package helm
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,8 +34,10 @@ type renderedFile struct{ name, text string }
 type renderedChart struct {
 	// files are those that declare objects, those of crds/ first.
 	files []renderedFile
-	// varied are the functions that were called and give something else each time.
+	// varied are the functions that were called and give something else each time. They are known of a render that failed, too.
 	varied map[string]bool
+	// generated are the results of generators that were called, unless these differ each time.
+	generated map[string]json.RawMessage
 }
 
 // renderChart renders a chart once. Where asks is not nil, its answers are those of the cluster that the input describes, and it notes what
@@ -44,12 +47,13 @@ func renderChart(ctx context.Context, files []content.File, input render.Input, 
 	if err != nil {
 		return renderedChart{}, err
 	}
-	bounds := newTemplateBounds(func() error { return render.Interrupted(ctx) }, now)
-	if err := bounds.instrument(loaded); err != nil {
-		return renderedChart{}, err
-	}
 	values, err := renderValues(loaded, input)
 	if err != nil {
+		return renderedChart{}, err
+	}
+	bounds := newTemplateBounds(func() error { return render.Interrupted(ctx) }, now)
+	bounds.generated = newGeneration(input.Generated)
+	if err := bounds.instrument(loaded); err != nil {
 		return renderedChart{}, err
 	}
 	if asks != nil {
@@ -59,12 +63,12 @@ func renderChart(ctx context.Context, files []content.File, input render.Input, 
 	// Without a client there is no cluster to look things up in, and without EnableDNS there is none of that.
 	texts, err := engine.Engine{CustomTemplateFuncs: bounds.functions()}.RenderWithContext(ctx, loaded, values)
 	if bounds.err != nil {
-		return renderedChart{}, bounds.err
+		return renderedChart{varied: bounds.varied}, bounds.err
 	}
 	if err != nil {
-		return renderedChart{}, invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
+		return renderedChart{varied: bounds.varied}, invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
 	}
-	return renderedChart{declaring(loaded, texts), bounds.varied}, nil
+	return renderedChart{declaring(loaded, texts), bounds.varied, bounds.generated.results()}, nil
 }
 
 // renderValues checks chart and values and lays one over the other, as the templates see them.

@@ -20,7 +20,8 @@ import (
 //  3. "now" is ours, and what is random takes one value in the first render and another in the second: what depends on them differs for
 //     certain and not by chance.
 //  4. What gives the entries of a map in no order gives them sorted.
-//  5. What gives something else each time notes that it was called, for the message about a chart that depends on it.
+//  5. What gives something else each time notes that it was called, for the message about a chart that depends on it. For an installation
+//     with values of its own, generators give those instead, see [generation].
 func (b *templateBounds) functions() template.FuncMap {
 	originals := sprig.TxtFuncMap()
 	maps.Copy(originals, template.FuncMap{
@@ -28,9 +29,22 @@ func (b *templateBounds) functions() template.FuncMap {
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	})
 	functions := b.unsteady()
-	maps.Copy(functions, template.FuncMap{stepFunction: b.step, textFunction: b.text, "keys": sortedKeys, "values": sortedValues})
+	maps.Copy(functions, template.FuncMap{
+		stepFunction: b.step, textFunction: b.text, endFunction: b.end, "keys": sortedKeys, "values": sortedValues,
+	})
+	if b.generated != nil {
+		for name := range shapes {
+			functions[name] = b.generator(name, originals[name])
+		}
+	}
+	current := func(name string) any {
+		if function := functions[name]; function != nil {
+			return function
+		}
+		return originals[name]
+	}
 	for name, cost := range costs {
-		functions[name] = around(originals[name], func(args []reflect.Value) error { return b.spend(cost(args)) }, nil)
+		functions[name] = around(current(name), func(args []reflect.Value) error { return b.spend(cost(args)) }, nil)
 	}
 	for name, at := range dates {
 		functions[name] = around(originals[name], func(args []reflect.Value) error { args[at] = b.date(args[at]); return nil }, nil)
@@ -40,11 +54,9 @@ func (b *templateBounds) functions() template.FuncMap {
 			func(args []reflect.Value) error { return b.acyclic(check(args)) })
 	}
 	for name := range varying {
-		function := functions[name]
-		if function == nil {
-			function = originals[name]
+		if b.generated == nil || shapes[name] == nil {
+			functions[name] = around(current(name), func([]reflect.Value) error { b.varied[name] = true; return nil }, nil)
 		}
-		functions[name] = around(function, func([]reflect.Value) error { b.varied[name] = true; return nil }, nil)
 	}
 	return functions
 }
@@ -77,12 +89,7 @@ func (b *templateBounds) unsteady() template.FuncMap {
 		if second {
 			first = other
 		}
-		return func(count int) (string, error) {
-			if err := b.spend(int64(max(count, 0))); err != nil {
-				return "", err
-			}
-			return strings.Repeat(first, max(count, 0)), nil
-		}
+		return func(count int) string { return strings.Repeat(first, max(count, 0)) }
 	}
 	return template.FuncMap{
 		"now":          func() time.Time { return b.now },
@@ -139,9 +146,13 @@ var costs = map[string]func(args []reflect.Value) int64{
 	"dict": made, "list": made, "tuple": made, "append": made, "push": made, "mustAppend": made, "mustPush": made,
 	"prepend": made, "mustPrepend": made, "chunk": made, "mustChunk": made,
 
+	"randAlphaNum": drawn, "randAlpha": drawn, "randAscii": drawn, "randNumeric": drawn, "randBytes": drawn, "shuffle": sizes,
+
 	"bcrypt": slow, "htpasswd": slow, "derivePassword": slow, "genPrivateKey": slow, "genCA": slow, "genCAWithKey": slow,
 	"genSelfSignedCert": slow, "genSelfSignedCertWithKey": slow, "genSignedCert": slow, "genSignedCertWithKey": slow,
 }
+
+func drawn(args []reflect.Value) int64 { return product(16, args[0].Int()) }
 
 func slow([]reflect.Value) int64 { return maxWork / 256 }
 

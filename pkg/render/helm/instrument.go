@@ -3,7 +3,9 @@ package helm
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	goparse "text/template/parse"
 
@@ -14,6 +16,7 @@ import (
 const (
 	stepFunction = "lifecycleManagerStep"
 	textFunction = "lifecycleManagerText"
+	endFunction  = "lifecycleManagerEnd"
 	// maxActions bounds the "{{" of one template, and by that how deep a template can nest its blocks.
 	maxActions = 50_000
 )
@@ -23,16 +26,20 @@ const (
 //
 //  1. Each body of a range, each defined template and each file begins with a call of step. It writes nothing.
 //  2. The text for tpl, which is a template of its own, goes through text, which does the same to it.
+//  3. Each file names itself at its beginning and says where it ends, unless it is a partial one, which is rendered only as part of others.
 //
-// White space stays as it was: before a "{{-" the call trims as that did.
+// The chart comes with its subcharts as they are rendered: one that is there under two names is two. White space stays as it was: before a
+// "{{-" the call trims as that did.
 func (b *templateBounds) instrument(c *chart.Chart) error {
-	for i, file := range c.Templates {
-		text, err := instrumented(string(file.Data))
+	templates := make([]*common.File, 0, len(c.Templates))
+	for _, file := range c.Templates {
+		text, err := instrumented(string(file.Data), fileName(c, file))
 		if err != nil {
 			return invalidChart("%s of chart %s %w", file.Name, c.Name(), err)
 		}
-		c.Templates[i] = &common.File{Name: file.Name, ModTime: file.ModTime, Data: []byte(text)}
+		templates = append(templates, &common.File{Name: file.Name, ModTime: file.ModTime, Data: []byte(text)})
 	}
+	c.Templates = templates // the files are shared by the charts that were one
 	for _, subchart := range c.Dependencies() {
 		if err := b.instrument(subchart); err != nil {
 			return err
@@ -41,8 +48,19 @@ func (b *templateBounds) instrument(c *chart.Chart) error {
 	return nil
 }
 
-// instrumented leaves a text that cannot be parsed alone: the engine says what is wrong with it.
-func instrumented(text string) (string, error) {
+// fileName names a file below the root chart, whose own name may change: templates/a.yaml, charts/sub/templates/a.yaml. It is empty for a
+// partial file.
+func fileName(c *chart.Chart, file *common.File) string {
+	if strings.HasPrefix(path.Base(file.Name), "_") {
+		return ""
+	}
+	_, name, _ := strings.Cut(path.Join(c.ChartFullPath(), file.Name), "/")
+	return name
+}
+
+// instrumented leaves a text that cannot be parsed alone: the engine says what is wrong with it. The file is that of the text, if it is
+// one.
+func instrumented(text, file string) (string, error) {
 	if count := strings.Count(text, "{{"); count == 0 {
 		return text, nil
 	} else if count > maxActions {
@@ -58,10 +76,17 @@ func instrumented(text string) (string, error) {
 	i := instrumenter{text: text}
 	for _, tree := range trees {
 		// A definition without content does not replace one that has some: it must stay without.
-		if !goparse.IsEmptyTree(tree.Root) {
-			i.step(tree.Root)
-			i.walk(tree.Root)
+		if goparse.IsEmptyTree(tree.Root) {
+			continue
 		}
+		if tree == root && file != "" {
+			i.step(tree.Root, strconv.Quote(file))
+			end := len(strings.TrimRight(text, "{")) // a brace before the call would be part of it
+			i.insertions = append(i.insertions, insertion{end, "{{" + endFunction + "}}"})
+		} else {
+			i.step(tree.Root)
+		}
+		i.walk(tree.Root)
 	}
 	return i.rewritten(), nil
 }
@@ -91,10 +116,10 @@ func (i *instrumenter) rewritten() string {
 	return text.String()
 }
 
-// step puts a call of step at the beginning of a list, with the length of what the list writes itself.
-func (i *instrumenter) step(list *goparse.ListNode) {
+// step puts a call of step at the beginning of a list, with the length of what the list writes itself, and what else it gets.
+func (i *instrumenter) step(list *goparse.ListNode, more ...string) {
 	at := int(list.Position())
-	call := fmt.Sprintf("%s %d}}", stepFunction, written(list))
+	call := strings.Join(append([]string{stepFunction, strconv.Itoa(written(list))}, more...), " ") + "}}"
 	if rest := i.text[at:]; len(rest) > 3 && strings.HasPrefix(rest, "{{-") && strings.IndexByte(" \t\r\n", rest[3]) >= 0 {
 		call = "{{- " + call
 	} else {

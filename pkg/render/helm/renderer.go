@@ -2,6 +2,7 @@ package helm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +20,8 @@ import (
 //  2. The objects of crds/, of the chart and the subcharts in use, are objects like all others: they are installed and upgraded.
 //  3. What the templates give is parsed strictly; NOTES.txt is left out after it has had its chance to fail.
 //  4. Everything is rendered twice, each time at another "now": a chart whose objects differ is refused, because each reconcile would
-//     change what runs.
+//     change what runs. Where they differ by what generators give (passwords, keys), and the input has the values of an installation, those
+//     are taken instead, and everything is rendered twice with them.
 //  5. Hooks are never dropped in silence: tests are left out, as `helm install` does. The others are an error unless the caller runs them.
 //  6. An object with "helm.sh/resource-policy: keep" is marked to be kept.
 type Renderer struct{}
@@ -43,33 +45,69 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 	if err != nil {
 		return render.Rendered{}, err
 	}
+	with := input.Generated
+	if with != nil && with.Installation == "" {
+		input.Generated = nil // most charts generate nothing, or nothing that is declared
+	}
+	made, err := renderTwice(ctx, files, input)
+	if input.Generated != with && (err != nil || len(made.differences) > 0) && generates(made.varied) {
+		input.Generated = with
+		made, err = renderTwice(ctx, files, input)
+	}
+	if err != nil {
+		return render.Rendered{}, err
+	}
+	if len(made.differences) > 0 {
+		return render.Rendered{}, nonDeterministic(files, input, made.differences, made.varied)
+	}
+	rendered = render.Rendered{
+		Steps: [][]*unstructured.Unstructured{made.content.objects}, Hooks: made.content.hookObjects(), Generated: made.generated,
+	}
+	if input.Explore {
+		input.Generated = withResults(input.Generated, made.generated)
+		rendered.Conditional, rendered.Untried, err = explore(ctx, files, input, made.content.all())
+	}
+	return rendered, err
+}
+
+// renders are two renders of a chart.
+type renders struct {
+	// content is that of the first, and differences say what is another one in the second.
+	content     *chartContent
+	differences []difference
+	// varied are the functions that were called and give something else each time; they are known of a failure, too.
+	varied map[string]bool
+	// generated are the values that generators gave, the same in both.
+	generated map[string]json.RawMessage
+}
+
+// renderTwice renders a chart twice and compares what it declares.
+func renderTwice(ctx context.Context, files []content.File, input render.Input) (made renders, err error) {
 	var texts [2]renderedChart
 	var contents [2]*chartContent
 	for i, now := range instants {
-		if texts[i], err = renderChart(ctx, files, input, now, nil); err != nil {
-			return render.Rendered{}, err
+		texts[i], err = renderChart(ctx, files, input, now, nil)
+		made.varied = texts[i].varied
+		if err != nil {
+			return made, err
 		}
 		// Equal texts are equal objects: the second render is parsed only if it must be compared.
 		if i == 1 && slices.Equal(texts[0].files, texts[1].files) {
 			continue
 		}
 		if contents[i], err = chartObjects(texts[i].files); err != nil {
-			return render.Rendered{}, err
+			return made, err
 		}
 		if refused := contents[i].refused(input.Hooks); len(refused) > 0 {
-			return render.Rendered{}, refuseHooks(ctx, files, input, refused)
+			return made, refuseHooks(ctx, files, input, refused)
 		}
+		input.Generated = withResults(input.Generated, texts[i].generated)
 	}
 	if contents[1] != nil {
-		if found := differences(contents[0], contents[1]); len(found) > 0 {
-			return render.Rendered{}, nonDeterministic(files, input, found, texts[1].varied)
-		}
+		made.differences = differences(contents[0], contents[1])
 	}
-	rendered = render.Rendered{Steps: [][]*unstructured.Unstructured{contents[0].objects}, Hooks: contents[0].hookObjects()}
-	if input.Explore {
-		rendered.Conditional, rendered.Untried, err = explore(ctx, files, input, contents[0].all())
-	}
-	return rendered, err
+	made.content, made.generated = contents[0], texts[0].generated
+	return made, nil
 }
 
 func invalidChart(format string, args ...any) error {

@@ -29,6 +29,13 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
+	declares := slices.ContainsFunc(parts, func(part Part) bool { return len(part.objects()) > 0 })
+	if !declares && len(w.recorded) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
+	}
+	if parts, err = w.withGenerated(ctx, parts); err != nil {
+		return err
+	}
 	if err := w.discover(ctx, parts); err != nil {
 		return err
 	}
@@ -36,9 +43,6 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 		return err
 	}
 	declared := slices.Concat(w.order.Objects, slices.Concat(w.order.Hooks...))
-	if len(declared) == 0 && len(w.recorded) > 0 {
-		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")
-	}
 	if declared, err = r.postRender(ctx, w, declared); err != nil {
 		return err
 	}
@@ -46,7 +50,9 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 	w.beginReleases(parts, declared[len(w.order.Objects):])
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {
-		w.resolved = append(w.resolved, part.Source)
+		if part.Source.Name != generatedPart {
+			w.resolved = append(w.resolved, part.Source)
+		}
 	}
 	return nil
 }
@@ -68,10 +74,11 @@ func (r *Reconciler) recordResolved(w *scope) {
 	r.noteReferences(w)
 }
 
-// capabilities queries the cluster, and reports a failure as a cause that the status can name.
+// capabilities queries the cluster, and reports a failure as a cause that the status can name. What charts generate is kept there.
 func (w *scope) capabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	w.asked = true
 	known, err := w.runtime.Capabilities(ctx)
+	known.Generated = w.readGenerated
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
 

@@ -44,6 +44,7 @@ func (r *Reconciler) removeInstalled(ctx context.Context, w *scope) error {
 			return held, withWayOut(err)
 		},
 		Store: func(ctx context.Context) error { return r.storeReached(ctx, w) },
+		Last:  w.isGenerated, // the hooks are rendered with it
 		Delete: func(ctx context.Context, spared func(inventory.ID) bool) (*passResult, error) {
 			return nil, r.removeObjects(ctx, w, spared)
 		},
@@ -52,6 +53,7 @@ func (r *Reconciler) removeInstalled(ctx context.Context, w *scope) error {
 
 // renderForRemoval reads the hooks from the content.
 func (r *Reconciler) renderForRemoval(ctx context.Context, w *scope) error {
+	w.leaves = true
 	err := r.readSources(w)
 	if err == nil {
 		err = r.renderDesired(ctx, w)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,6 +78,8 @@ type Part struct {
 	Steps [][]*unstructured.Unstructured
 	// Hooks are objects that are written at events. They are shared, too.
 	Hooks []*unstructured.Unstructured
+	// Generated are the values of generators that are in the objects, by their calls: they must be kept before an object is applied.
+	Generated map[string]json.RawMessage
 	// Namespace for objects that name none, before the Manifest's; CreateNamespace requests its creation.
 	Namespace       string
 	CreateNamespace bool

@@ -17,6 +17,7 @@ import (
 )
 
 var (
+	secretsResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	mapsResource    = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	samplesResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "samples"}
 	jobsResource    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
@@ -24,10 +25,11 @@ var (
 
 // filled returns a cluster that holds the objects.
 func filled(objects ...runtime.Object) *cluster {
-	kinds := map[schema.GroupVersionResource]string{mapsResource: "ConfigMapList", samplesResource: "SampleList", jobsResource: "JobList"}
+	kinds := map[schema.GroupVersionResource]string{mapsResource: "ConfigMapList", samplesResource: "SampleList", jobsResource: "JobList",
+		secretsResource: "SecretList"}
 	return &cluster{
 		dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...),
-		scopes:  map[string]bool{"ConfigMap": true, "Sample": true, "Job": true},
+		scopes:  map[string]bool{"ConfigMap": true, "Sample": true, "Job": true, "Secret": true},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -40,6 +41,8 @@ type scope struct {
 	postponed  []inventory.Step         // webhooks that are put back when all else is ready
 	injected   []v1beta2.InjectedSecret // what of the hub's was put into desired
 	releases   engine.Releases          // the parts with hooks
+	generated  *generated.Store         // what the charts have generated; nil while it was not read
+	leaves     bool                     // the module is being removed, and only hooks of that are still written
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
 	// removal touches only what the inventory and the owner mark both claim, and nothing that the spec alone names; ownCR means that they

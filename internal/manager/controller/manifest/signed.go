@@ -63,7 +63,9 @@ func (w *scope) askCapabilities(ctx context.Context) (runtimes.Capabilities, err
 	if w.runtime == nil {
 		return runtimes.Capabilities{}, errUnanswered
 	}
-	return w.capabilities(ctx)
+	known, err := w.capabilities(ctx)
+	known.Generated = nil // images and rights are judged, and none of them is generated
+	return known, err
 }
 
 func (r *Reconciler) counted(key types.NamespacedName, status *v1beta2.SignatureStatus) {
