@@ -56,7 +56,7 @@ RUNS ?=
 BENCHARGS ?=
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
-PURE := ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts
+PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
 RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
