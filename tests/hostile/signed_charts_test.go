@@ -60,6 +60,8 @@ var chartRows = map[string]fieldRow[*sealed]{
 		}),
 	"KubeVersion": harmless[*sealed]("is what the cluster says, and the templates that ask are signed"),
 	"APIVersions": harmless[*sealed]("are what the cluster serves, and the templates that ask are signed"),
+	"Hooks":       harmless[*sealed]("is what this manager does for each chart, and the hooks are templates of the signed chart"),
+	"Generated.":  harmless[*sealed]("are kept in the runtime, and a value that its function would not give is refused (package generated)"),
 	"Explore":     harmless[*sealed]("has the same chart rendered more often, to tell what it may do; none of that is installed"),
 }
 
