@@ -77,10 +77,10 @@ func TestWhatChartsGenerateIsOfOneInstallation(t *testing.T) {
 	store := generated.Store{}
 	read := 0
 	keeps := func(context.Context) (runtimes.Capabilities, error) {
-		return runtimes.Capabilities{Generated: func(context.Context) (generated.Store, error) {
+		return runtimes.Capabilities{Installation: &runtimes.Installation{Kept: func(context.Context) (generated.Store, error) {
 			read++
 			return store, nil
-		}}, nil
+		}}}, nil
 	}
 	name := func(manifest string, cluster func(context.Context) (runtimes.Capabilities, error)) string {
 		t.Helper()

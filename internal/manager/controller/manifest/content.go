@@ -78,7 +78,7 @@ func (r *Reconciler) recordResolved(w *scope) {
 func (w *scope) capabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	w.asked = true
 	known, err := w.runtime.Capabilities(ctx)
-	known.Generated = w.readGenerated
+	known.Installation = &runtimes.Installation{Exists: w.hasApplied(), Kept: w.readGenerated, Lookup: w.lookup}
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
 
