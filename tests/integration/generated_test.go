@@ -104,7 +104,7 @@ var _ = Describe("A chart that generates values", func() {
 		secrets := func(store []byte) (values map[string]map[string]json.RawMessage) {
 			GinkgoHelper()
 			Expect(json.Unmarshal(store, &values)).To(Succeed())
-			delete(values["raw-manifest"], "release")
+			delete(values[manifest.Name], "release")
 			return values
 		}
 		for i, colour := range []string{"green", "blue"} {
