@@ -75,7 +75,10 @@ func commandsIn(page string) []string {
 // unknownCommand says what the reference lacks of a command; "" for nothing.
 func unknownCommand(commands map[string]string, shown string) string {
 	name, rest := "kyma", strings.Fields(shown)[1:]
-	for len(rest) > 0 && commands[name+" "+rest[0]] != "" {
+	for len(rest) > 0 {
+		if _, known := commands[name+" "+rest[0]]; !known {
+			break
+		}
 		name, rest = name+" "+rest[0], rest[1:]
 	}
 	isGroup := func(other string) bool { return strings.HasPrefix(other, name+" ") }
