@@ -121,6 +121,20 @@ func TestArchitecturePaths(t *testing.T) {
 	expect(t, ArchitecturePaths(fixture(t, map[string]string{"cmd/main.go": "package main\n"})), architecture+": cannot be read")
 }
 
+func TestCommands(t *testing.T) {
+	tree := fixture(t, map[string]string{
+		"docs/reference/cli/kyma.md": "--help", "docs/reference/cli/kyma_add.md": "--wait --cr string",
+		"docs/reference/cli/kyma_module.md": "", "docs/reference/cli/kyma_module_create.md": "--registry",
+		"docs/page.md": "`kyma add notes --wait=false`, `kyma add notes --force`, `kyma install`, `kyma alpha create module`, kyma nothing\n" +
+			"```bash\n$ kyma module create . --registry x | grep --color y\n  kyma module make\nkyma add a --cr b # --no\n```\n",
+		"CHANGELOG.md": "`kyma gone`",
+	})
+	expect(t, Commands(tree),
+		`docs/page.md: shows "kyma module make", and kyma module has no command make`,
+		`docs/page.md: shows "kyma add notes --force", and kyma add has no flag --force`,
+		`docs/page.md: shows "kyma install", and kyma has no command install`)
+}
+
 func TestMakeTargets(t *testing.T) {
 	page := strings.Join([]string{
 		"Fine: `make run`, `make test TESTARGS=x`, `make two`, and words that make sense.",

@@ -26,6 +26,7 @@ var rules = map[string]func(*Tree) []string{
 	"reasons are documented":                                ReasonsDocumented,
 	"docs/architecture.md names only paths that exist":      ArchitecturePaths,
 	"pages name only targets of the Makefile":               MakeTargets,
+	"pages show only commands that kyma has":                Commands,
 	"the packages that are held to purity are really there": purePackagesExist,
 	"only what shares nothing is tested without -race":      Raceless,
 	"names have the words of the glossary":                  RetiredWords,

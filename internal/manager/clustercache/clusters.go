@@ -27,7 +27,7 @@ type Config struct {
 	// QPS and Burst limit the calls to one runtime (default 50 and 100).
 	QPS   float32
 	Burst int
-	// MaxStreams is the number of kinds that are watched per runtime (default 8); the other kinds are only listed, every AuditInterval.
+	// MaxStreams is the number of kinds that are watched per runtime (default 24); the other kinds are only listed, every AuditInterval.
 	MaxStreams int
 	// AuditInterval is how often every kind is listed, watched or not (default 1 h, spread over a fifth of it).
 	AuditInterval time.Duration
@@ -58,7 +58,7 @@ const patientWorkers = 4
 func (c Config) defaulted() *Config {
 	setDefault(&c.QPS, 50)
 	setDefault(&c.Burst, 100)
-	setDefault(&c.MaxStreams, 8)
+	setDefault(&c.MaxStreams, 24)
 	setDefault(&c.AuditInterval, time.Hour)
 	setDefault(&c.FieldManager, v1beta2.FieldManagerModule)
 	setDefault(&c.OwnerKey, v1beta2.AnnotationOwnedBy)

@@ -189,7 +189,7 @@ func Defaults() Config {
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		KymaWorkers: 8, ManifestWorkers: 16, CacheSyncTimeout: 2 * time.Minute,
 		FailureBaseDelay: 100 * time.Millisecond, FailureMaxDelay: time.Minute, RateBurst: 2000, RateFrequency: 1000,
-		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 200, RuntimeBurst: 400, CatalogRate: 20, StreamsPerRuntime: 8, AuditInterval: time.Hour,
+		HubQPS: 1000, HubBurst: 2000, RuntimeQPS: 200, RuntimeBurst: 400, CatalogRate: 20, StreamsPerRuntime: 24, AuditInterval: time.Hour,
 		WebhookAddress: ":9443", WebhookLifetime: conversion.DefaultLifetime,
 		WindowsFile: "/etc/maintenance-policy/policy.json", WindowsSize: 20 * time.Minute,
 		ContentDir: "", ContentBytes: 1 << 30, LocalAccount: v1beta2.DefaultNamespace + "/klm-local-installer",
