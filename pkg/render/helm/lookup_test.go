@@ -35,11 +35,11 @@ func TestLookup_FindsWhatTheInputSays(t *testing.T) {
 		"the objects of a list":                   {"len (" + lookUpTheirs + ").items", `{"items":[{},{}]}`, "2"},
 		"a change of one answer is in no other":   {"$_ := set (" + lookUpTheirs + ") `a` `b` }}{{ hasKey (" + lookUpTheirs + ") `a`", `{}`, "false"},
 		"an object of which a field is missing":   {"(" + lookUpTheirs + ").data", `{}`, ""},
-		"the same in a text that goes to tpl":     {"tpl `{{ (" + lookUpTheirs + ").data.key }}` .", `{"data":{"key":"x"}}`, "x"},
+		"the same in a text that goes to tpl":     {"tpl `{{ (lookup \"v1\" \"Secret\" \"shop\" \"theirs\").data.key }}` .", `{"data":{"key":"x"}}`, "x"},
 		"a text that is not for YAML is as it is": {"(" + lookUpTheirs + ").data.key | toJson", `{"data":{"key":"a: b"}}`, `\"a: b\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"templates/a.yaml": rendertest.Config("a") + "data: {k: \"{{ " + test.expression + " }}\"}\n"}
+			files := map[string]string{"templates/a.yaml": rendertest.Config("a") + "data: {k: '{{ " + test.expression + " }}'}\n"}
 			if strings.Contains(test.expression, "toJson") {
 				files["templates/a.yaml"] = rendertest.Config("a") + "data: {k: {{ " + test.expression + " | quote }}}\n"
 				test.want = `"a: b"`

@@ -36,7 +36,7 @@ func (w *scope) lookup(ctx context.Context, query render.Lookup) (json.RawMessag
 		return found, nil
 	}
 	gvk := schema.FromAPIVersionAndKind(query.APIVersion, query.Kind)
-	id := inventory.ID{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: query.Namespace, Name: query.Name}
+	id := inventory.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: query.Namespace, Name: query.Name}
 	read, err := w.readLookedUp(ctx, gvk, query)
 	switch {
 	case apierrors.IsNotFound(err), err != nil && apply.Classify(err) == apply.ClassKindUnknown:
