@@ -75,6 +75,8 @@ type Reconciler struct {
 	conflicts conflictBackoffs
 	probes    probes
 	moved     movedReferences
+	// granted are the rights that accounts were found to have.
+	granted grantedRights
 	// defined are the kinds of the definitions of Manifests that are being deleted.
 	defined definedKinds
 	// audited receives Manifests whose status lacks what is known of their references.
@@ -291,6 +293,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
 	r.defined.forget(key)
+	r.granted.forget(key)
 	r.counted(key, nil)
 	r.Progress.Forget(key)
 	if r.Priorities != nil {

@@ -69,6 +69,8 @@ func (c *cluster) Cluster() *apply.Cluster {
 	}}
 }
 
+func (c *cluster) Own() *apply.Cluster { return c.Cluster() }
+
 func (c *cluster) Track(_ types.NamespacedName, interests []runtimes.Interest) { c.tracked = interests }
 func (c *cluster) Untrack(types.NamespacedName)                                {}
 func (c *cluster) Hidden(types.NamespacedName) *runtimes.Problem               { return c.hidden }

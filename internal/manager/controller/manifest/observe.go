@@ -26,7 +26,7 @@ func (r *Reconciler) connect(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
-	target.Owner = w.key
+	target.Owner, target.Account = w.key, accountOf(w.manifest, target.Local)
 	w.target = target
 	if err := r.admit(w); err != nil {
 		return err

@@ -1,0 +1,62 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+)
+
+// accountOf returns the ServiceAccount that installs a Manifest. It is one of the cluster that is installed into. In the hub it is one of
+// the Manifest's own namespace: a user of that namespace must not get the rights of an account of another one.
+func accountOf(manifest *v1beta2.Manifest, local bool) types.NamespacedName {
+	account := types.NamespacedName{Namespace: v1beta2.RuntimeNamespace, Name: manifest.Spec.ServiceAccountName}
+	switch {
+	case account.Name == "":
+		return types.NamespacedName{}
+	case local:
+		account.Namespace = manifest.Namespace
+	}
+	return account
+}
+
+// actsForAccount reports whether a ServiceAccount reads, writes and deletes what the Manifest installs.
+func (w *scope) actsForAccount() bool { return w.target.Account.Name != "" }
+
+// mayShow reports whether the status may tell the state of the custom resource that the spec names. The streams show every object to the
+// operator, and an account must not get to know by its Manifest what it may not read: its rights were looked at for this very spec.
+func (w *scope) mayShow() bool {
+	return !w.actsForAccount() || w.permitted || w.before.Status.AppliedGeneration == w.generation
+}
+
+// userOf returns the name by which an API server knows a ServiceAccount.
+func userOf(account types.NamespacedName) string {
+	return "system:serviceaccount:" + account.Namespace + ":" + account.Name
+}
+
+// explainForbidden says of a refused call whose rights are missing: those of the account that installs, or those to act as it.
+func (w *scope) explainForbidden(problem *runtimes.Problem) {
+	if !strings.Contains(problem.Message, "impersonate") {
+		if w.actsForAccount() && strings.Contains(problem.Message, userOf(w.target.Account)) {
+			problem.Reason = v1beta2.ReasonMissingPermissions
+		}
+		return
+	}
+	remedy := "the operator may not install into its own cluster: apply the kustomize component config/components/local"
+	if w.actsForAccount() {
+		who := "the user of the access Secret"
+		if w.target.Local {
+			who = "the operator"
+		}
+		remedy = fmt.Sprintf("%s may not act as ServiceAccount %s: give it the verb impersonate on that account", who, w.target.Account)
+	} else if !w.target.Local {
+		return
+	}
+	if w.target.Local {
+		problem.Reason = v1beta2.ReasonLocalAccessMissing
+	}
+	problem.Message = remedy + "; " + problem.Message
+}
