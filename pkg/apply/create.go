@@ -17,26 +17,29 @@ import (
 
 // Create makes an object that must not exist yet, and never changes one that does. It is a POST. While a kind is warming up, an API
 // server holds a POST back for two seconds, so an apply that fits only a missing object is tried first; so it is for a caller whose rights
-// may be limited to names. Where the object exists, or an apply is refused that a POST may not be, the POST decides, as for any other kind.
+// may be limited to names. Where the object exists, or an apply is refused that a POST may not be, the POST decides, as for any other kind;
+// but where the caller has no right to a POST, the apply does.
 func Create(
 	ctx context.Context, client dynamic.ResourceInterface, resource Resource, object *unstructured.Unstructured, opts metav1.CreateOptions,
 ) (*unstructured.Unstructured, error) {
-	exists := false
+	var refusal error
 	if resource.WarmingUp || resource.ByName {
 		made, err := applyMissing(ctx, client, object, opts)
 		switch Classify(err) {
-		case ClassConflict:
-			exists = true
-		case ClassRefused, ClassForbidden: // an apply is strict, and needs the right to patch
+		case ClassConflict, ClassRefused, ClassForbidden: // an apply is strict, and needs the right to patch
+			refusal = err
 		default:
 			return made, err
 		}
 	}
 	made, err := client.Create(ctx, object, opts)
-	if exists && resource.ByName && apierrors.IsForbidden(err) { // by a right that is limited to names, which a POST does not have
-		return nil, apierrors.NewAlreadyExists(resource.GroupResource(), object.GetName())
+	if !resource.ByName || !apierrors.IsForbidden(err) {
+		return made, err
 	}
-	return made, err
+	if Classify(refusal) == ClassConflict { // a right that is limited to names lets no POST tell that the object exists
+		refusal = apierrors.NewAlreadyExists(resource.GroupResource(), object.GetName())
+	}
+	return nil, refusal
 }
 
 // WarmUp is for how long a kind is warming up: two seconds for which an API server holds a POST back, and as long again, because the

@@ -142,21 +142,22 @@ func TestCreate_RightsForOneNameAreEnough(t *testing.T) {
 	config := rest.CopyConfig(i.config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "installer", Groups: []string{group}}
 	i.cluster.Dynamic, i.byName = i.client(config), true
-	object, theirs := i.configMap("mine", "a", "1"), i.configMap("theirs", "a", "1")
+	configMaps := i.cluster.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(i.namespace)
 	i.await("the rights are known", func() bool {
-		maps := i.cluster.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"})
-		_, err := maps.Namespace(i.namespace).Get(i.Context(), "mine", metav1.GetOptions{})
-		return Classify(err) == ClassConflict
+		_, err := configMaps.Get(i.Context(), "mine", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
 	})
-	i.costs([]string{"patch configmaps"}, func() { i.installs(Created, object) })
-	i.costs([]string{"patch configmaps"}, func() { i.installs(Updated, i.configMap("mine", "a", "2")) })
+	i.costs([]string{"patch configmaps"}, func() { i.installs(Created, i.configMap("mine", "a=1")) })
+	i.costs([]string{"patch configmaps"}, func() { i.installs(Updated, i.configMap("mine", "a=2")) })
 
 	i.opts.Ownership = Prevent
-	i.exists(theirs, "other")
-	outcome := i.cluster.Apply(t.Context(), newSteps(theirs), i.opts)[0]
-	i.is(outcome, Refused, ClassOwnershipConflict)
-	outcome = i.cluster.Apply(t.Context(), newSteps(i.configMap("other", "a", "1")), i.opts)[0]
-	i.is(outcome, Failed, ClassForbidden)
+	theirs := i.configMap("theirs", "a=1")
+	outcome := i.cluster.Apply(t.Context(), newSteps(i.configMap("theirs", "no key=1")), i.opts)[0]
+	i.is(outcome, Failed, ClassRefused)
+	i.tells(outcome, "no key")
+	i.exists(i.marked(theirs, stranger), "other")
+	i.is(i.cluster.Apply(t.Context(), newSteps(theirs), i.opts)[0], Refused, ClassOwnershipConflict)
+	i.is(i.cluster.Apply(t.Context(), newSteps(i.configMap("other", "a=1")), i.opts)[0], Failed, ClassForbidden)
 }
 
 // An apply is always strict, and a POST is as strict as it is told to be.

@@ -102,16 +102,11 @@ func (n *installNeeds) add(object *unstructured.Unstructured) error {
 		}
 	}
 	n.allow(namespace, installRule{group: id.Group}, defined.plural)
-	switch {
-	case id.Group == rbacv1.GroupName:
+	if id.Group == rbacv1.GroupName {
 		n.addGrants(object, namespace)
-	case isNamespace(id):
-		n.allow(id.Name, installRule{group: wildcard, verb: verbList}, wildcard)
-	case id.GroupKind() == inventory.CRDKind:
-		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
-		if plural, _, _ := unstructured.NestedString(object.Object, "spec", "names", "plural"); plural != "" {
-			n.allow("", installRule{group: group, verb: verbList}, plural)
-		}
+	}
+	if namespace, group, resource := lookedInto(id); resource != "" {
+		n.allow(namespace, installRule{group: group, verb: verbList}, resource)
 	}
 	return nil
 }

@@ -52,21 +52,23 @@ type Need struct {
 // NeedsOf returns the rights that work needs, each once and in order. They are limited to names, which an API server knows at a creation
 // only where it is a server-side apply.
 func NeedsOf(work Work) []Need {
-	c := &needsOfWork{work: work, defined: learnKinds(work.Install), roles: map[inventory.ID]*role{}}
+	c := &needsOfWork{work: work, defined: learnKinds(work.Install), roles: map[inventory.ID]*role{}, left: maxCompared}
 	objects := unpack(work.Install)
-	for _, object := range slices.Concat(work.Known, objects) {
-		if isRole(inventory.IDOf(object)) {
-			if read, err := readRole(object); err == nil {
-				c.roles[inventory.IDOf(object)] = read
+	for i, object := range slices.Concat(work.Known, objects) {
+		if read, err := readRole(object); err == nil && isRole(inventory.IDOf(object)) {
+			if i < len(work.Known) {
+				read.aggregation = nil // the cluster has put the rules together
 			}
+			c.roles[inventory.IDOf(object)] = read
 		}
 	}
 	for _, object := range objects {
 		c.install(object)
 	}
 	for _, id := range work.Delete {
+		c.remove(id)
 		if !c.keeps(id) {
-			c.need(id, "get", "delete")
+			c.need(id, "get")
 		}
 	}
 	for _, name := range work.Namespaces {
@@ -74,10 +76,10 @@ func NeedsOf(work Work) []Need {
 	}
 	for _, kind := range work.List {
 		if at, known := c.served(kind); known {
-			c.add(Need{Group: kind.Group, Resource: at.Resource, Verb: "list"})
+			c.add(Need{Group: kind.Group, Resource: at.Resource, Verb: verbList})
 		}
 	}
-	slices.SortFunc(c.needs, compareNeeds)
+	slices.SortStableFunc(c.needs, compareNeeds)
 	return slices.CompactFunc(c.needs, func(a, b Need) bool { return compareNeeds(a, b) == 0 })
 }
 
@@ -88,6 +90,7 @@ type needsOfWork struct {
 	work    Work
 	defined map[schema.GroupKind]definedKind
 	roles   map[inventory.ID]*role
+	left    int // single rights that may still be compared
 	needs   []Need
 }
 
@@ -119,27 +122,40 @@ func (c *needsOfWork) served(kind schema.GroupKind) (at Served, known bool) {
 	return Served{Resource: pluralOf(kind), Namespaced: namespaced}, builtin
 }
 
-// install adds what an object needs. Before a definition is changed or deleted all objects of its kind are read, and before a Namespace is
-// deleted everything in it.
+// install adds what an object needs that is written, and deleted one day.
 func (c *needsOfWork) install(object *unstructured.Unstructured) {
 	id := inventory.IDOf(object)
-	verbs := []string{"get", "create", "patch", "delete"}
+	c.need(id, "get", "create", "patch")
+	c.remove(id)
 	switch {
-	case c.keeps(id):
-		verbs = verbs[:3]
-	case isNamespace(id):
-		c.add(Need{Namespace: id.Name, Group: wildcard, Resource: wildcard, Verb: "list"})
-	case id.GroupKind() == inventory.CRDKind:
-		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
-		if plural, _, _ := unstructured.NestedString(object.Object, "spec", "names", "plural"); plural != "" {
-			c.add(Need{Group: group, Resource: plural, Verb: "list"})
-		}
 	case isRole(id):
 		c.escalate(id)
 	case id.Group == rbacv1.GroupName:
 		c.bind(object)
 	}
-	c.need(id, verbs...)
+}
+
+// remove adds what the deletion of an object needs, and what is looked at before.
+func (c *needsOfWork) remove(id inventory.ID) {
+	if c.keeps(id) {
+		return
+	}
+	c.need(id, "delete")
+	if namespace, group, resource := lookedInto(id); resource != "" {
+		c.add(Need{Namespace: namespace, Group: group, Resource: resource, Verb: verbList})
+	}
+}
+
+// lookedInto returns what is listed before an object is deleted, so that nothing of others is lost with it: everything in a Namespace, and
+// all objects that a definition defines, whose name is the one of the resource. Empty for all other objects.
+func lookedInto(id inventory.ID) (namespace, group, resource string) {
+	switch {
+	case isNamespace(id):
+		return id.Name, wildcard, wildcard
+	case id.GroupKind() == inventory.CRDKind:
+		resource, group, _ = strings.Cut(id.Name, ".")
+	}
+	return "", group, resource
 }
 
 // keeps reports whether an object is a Namespace that is never deleted.
@@ -153,32 +169,34 @@ func isNamespace(id inventory.ID) bool { return id.Group == "" && id.Kind == kin
 // writes an aggregation, which can gather anything, must have everything.
 func (c *needsOfWork) escalate(id inventory.ID) {
 	need := Need{Namespace: id.Namespace, Group: id.Group, Resource: pluralOf(id.GroupKind()), Name: id.Name, Verb: "escalate"}
-	read := c.roles[id]
-	switch {
+	switch read := c.roles[id]; {
 	case read == nil:
 	case read.aggregation != nil:
 		need.Instead = everything
 	case len(read.rules) == 0:
 		return
 	default:
-		need.Instead = compared(read.rules)
+		need.Instead = c.compared(read.rules)
 	}
 	c.add(need)
 }
 
-// maxCompared bounds how many single rights the rules of a role may have, so that they are compared one by one.
-const maxCompared = 10_000
+// maxCompared bounds how many single rights of roles are compared with those of an account, one by one: a short rule can stand for a great
+// many.
+const maxCompared = 100_000
 
-// compared returns rules that have not more single rights than can be compared; nil for others. A rule multiplies groups, resources,
-// names and verbs.
-func compared(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	rights := 0
-	for _, rule := range rules {
-		objects := max(len(rule.APIGroups), 1) * max(len(rule.Resources)+len(rule.NonResourceURLs), 1) * max(len(rule.ResourceNames), 1)
-		rights += objects * len(rule.Verbs)
-		if rights > maxCompared {
-			return nil
+// compared returns the rules of a role; nil for those that are too many to be compared. A rule multiplies its groups, resources, names and
+// verbs.
+func (c *needsOfWork) compared(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	for i := range rules {
+		rule, rights := &rules[i], 1
+		for _, n := range []int{len(rule.APIGroups), len(rule.Resources) + len(rule.NonResourceURLs), len(rule.ResourceNames), len(rule.Verbs)} {
+			rights = min(rights*max(n, 1), c.left+1)
 		}
+		c.left -= rights
+	}
+	if c.left < 0 {
+		return nil
 	}
 	return rules
 }
@@ -197,14 +215,12 @@ func (c *needsOfWork) bind(object *unstructured.Unstructured) {
 		return
 	}
 	need := Need{Namespace: object.GetNamespace(), Group: ref.Group, Resource: pluralOf(ref.GroupKind()), Name: ref.Name, Verb: "bind"}
-	read := c.roles[ref]
-	existing := slices.ContainsFunc(c.work.Known, func(known *unstructured.Unstructured) bool { return inventory.IDOf(known) == ref })
-	switch {
-	case read == nil || read.aggregation != nil && !existing:
+	switch read := c.roles[ref]; {
+	case read == nil || read.aggregation != nil:
 	case len(read.rules) == 0:
 		return
 	default:
-		need.Instead = compared(read.rules)
+		need.Instead = c.compared(read.rules)
 	}
 	c.add(need)
 }
@@ -232,11 +248,14 @@ func boundRole(object *unstructured.Unstructured) (ref inventory.ID, bound bool)
 // BoundRoles returns the roles that bindings among the objects name and that are not among the objects themselves, each once.
 func BoundRoles(objects []*unstructured.Unstructured) []inventory.ID {
 	objects = unpack(objects)
+	known := map[inventory.ID]bool{}
+	for _, object := range objects {
+		known[inventory.IDOf(object)] = true
+	}
 	var found []inventory.ID
 	for _, object := range objects {
-		ref, bound := boundRole(object)
-		own := slices.ContainsFunc(objects, func(other *unstructured.Unstructured) bool { return inventory.IDOf(other) == ref })
-		if bound && !own && !slices.Contains(found, ref) {
+		if ref, bound := boundRole(object); bound && !known[ref] {
+			known[ref] = true
 			found = append(found, ref)
 		}
 	}

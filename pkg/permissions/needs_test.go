@@ -78,6 +78,19 @@ func TestNeedsOf_NamesEveryRight(t *testing.T) {
 			permissions.Work{Delete: []inventory.ID{{Kind: "ConfigMap", Namespace: "x", Name: "b"}, {Kind: "Secret", Namespace: "x", Name: "b"}}},
 			`in namespace x {apiGroups: [""], resources: [configmaps, secrets], resourceNames: [b], verbs: [get, delete]}`,
 		},
+		"before a Namespace or a definition is deleted, what would go with it is listed": {
+			permissions.Work{Delete: []inventory.ID{
+				{Kind: "Namespace", Name: "y"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "boxes.a.io"},
+			}},
+			`in the whole cluster {apiGroups: [""], resources: [namespaces], resourceNames: [y], verbs: [get, delete]}` +
+				`, {apiGroups: [a.io], resources: [boxes], verbs: [list]}` +
+				`, {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [boxes.a.io], verbs: [get, delete]}` +
+				`; in namespace y {apiGroups: ["*"], resources: ["*"], verbs: [list]}`,
+		},
+		"a name that YAML would read as a number is quoted": {
+			permissions.Work{Delete: []inventory.ID{{Kind: "ConfigMap", Namespace: "x", Name: "1.0"}}},
+			`in namespace x {apiGroups: [""], resources: [configmaps], resourceNames: ["1.0"], verbs: [get, delete]}`,
+		},
 		"a kind is listed where it is served, under the name that it has there": {
 			permissions.Work{
 				List: []schema.GroupKind{{Group: "a.io", Kind: "Box"}, {Group: "b.io", Kind: "Box"}},
@@ -116,6 +129,7 @@ func TestMissing_IsWhatNoRuleCovers(t *testing.T) {
 	}
 	reads := role("Role", ", namespace: x", `rules: [{apiGroups: [""], resources: [pods], verbs: [get, list]}]`)
 	writer := rule(roles, "roles,rolebindings,clusterroles", "get,create,patch,delete")
+	many := "[" + strings.Repeat("a, ", 400) + "]"
 	for name, test := range map[string]struct {
 		work  permissions.Work
 		rules map[string][]rbacv1.PolicyRule
@@ -151,6 +165,11 @@ func TestMissing_IsWhatNoRuleCovers(t *testing.T) {
 		"who has a part of its rights may not": {
 			permissions.Work{Install: documents(t, reads)},
 			map[string][]rbacv1.PolicyRule{"x": {writer, rule("", "pods", "get")}},
+			`in namespace x {apiGroups: [rbac.authorization.k8s.io], resources: [roles], resourceNames: [r], verbs: [escalate]}`,
+		},
+		"rights that are too many to be compared count as missing": {
+			permissions.Work{Install: documents(t, role("Role", ", namespace: x", "rules: [{apiGroups: "+many+", resources: "+many+", verbs: [get]}]"))},
+			map[string][]rbacv1.PolicyRule{"x": {writer, rule("*", "*", "get")}},
 			`in namespace x {apiGroups: [rbac.authorization.k8s.io], resources: [roles], resourceNames: [r], verbs: [escalate]}`,
 		},
 		"an aggregation is for those who may do everything, and with it the binding of what is not gathered yet": {

@@ -1,7 +1,9 @@
 package permissions
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,12 +61,15 @@ func (r *needRule) String() string {
 	return text + ", verbs: [" + quoted(r.verbs...) + "]}"
 }
 
-// quoted writes texts as the items of a list; what YAML would not read as a text is quoted.
+// plain is what YAML reads as a text without quotes, wherever it stands.
+var plain = regexp.MustCompile(`^[a-z][-a-z0-9.]*$`)
+
+// quoted writes texts as the items of a list.
 func quoted(texts ...string) string {
 	items := make([]string, len(texts))
 	for i, text := range texts {
-		if items[i] = text; text == "" || strings.ContainsAny(text, "*:") {
-			items[i] = `"` + text + `"`
+		if items[i] = text; !plain.MatchString(text) {
+			items[i] = strconv.Quote(text)
 		}
 	}
 	return strings.Join(items, ", ")

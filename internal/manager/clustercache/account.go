@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// keptAccounts bounds the clients that are kept for ServiceAccounts. One that is made again costs no call.
+// keptAccounts bounds the clients that are kept for ServiceAccounts. One that is made again, or twice, costs no call.
 const keptAccounts = 64
 
 // As returns the runtime as a ServiceAccount of it may read and write it; for an empty name, as the connection itself. Each of its calls
@@ -23,8 +23,6 @@ func (r *Runtime) As(account types.NamespacedName) (*apply.Cluster, error) {
 	if account == (types.NamespacedName{}) {
 		return r.cluster, nil
 	}
-	r.accountsMu.Lock()
-	defer r.accountsMu.Unlock()
 	if known, ok := r.accounts.Get(account); ok {
 		cluster, _ := known.(*apply.Cluster)
 		return cluster, nil

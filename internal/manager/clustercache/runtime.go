@@ -45,8 +45,7 @@ type Runtime struct {
 
 	once sync.Map // what Once was requested
 
-	accountsMu sync.Mutex
-	accounts   *lru.Cache // clusters as ServiceAccounts
+	accounts *lru.Cache // clusters as ServiceAccounts
 
 	// Of the Fleet, guarded by its lock.
 	used    time.Time // when it was requested last

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -37,26 +38,27 @@ func userOf(account types.NamespacedName) string {
 	return "system:serviceaccount:" + account.Namespace + ":" + account.Name
 }
 
+// deniesActing reports whether an API server refused a call because its caller may not act as an account. Its message is all that says so.
+func deniesActing(message string) bool { return strings.Contains(message, "cannot impersonate") }
+
 // explainForbidden says of a refused call whose rights are missing: those of the account that installs, or those to act as it.
 func (w *scope) explainForbidden(problem *runtimes.Problem) {
-	if !strings.Contains(problem.Message, "impersonate") {
-		if w.actsForAccount() && strings.Contains(problem.Message, userOf(w.target.Account)) {
+	account := w.target.Account
+	switch {
+	case !deniesActing(problem.Message):
+		if w.actsForAccount() && strings.Contains(problem.Message, strconv.Quote(userOf(account))) {
 			problem.Reason = v1beta2.ReasonMissingPermissions
 		}
-		return
-	}
-	remedy := "the operator may not install into its own cluster: apply the kustomize component config/components/local"
-	if w.actsForAccount() {
-		who := "the user of the access Secret"
-		if w.target.Local {
-			who = "the operator"
-		}
-		remedy = fmt.Sprintf("%s may not act as ServiceAccount %s: give it the verb impersonate on that account", who, w.target.Account)
-	} else if !w.target.Local {
-		return
-	}
-	if w.target.Local {
+	case w.target.Local && w.actsForAccount():
 		problem.Reason = v1beta2.ReasonLocalAccessMissing
+		problem.Message = fmt.Sprintf("the operator may not act as ServiceAccount %s: give it the verb impersonate on that account; %s",
+			account, problem.Message)
+	case w.target.Local:
+		problem.Reason = v1beta2.ReasonLocalAccessMissing
+		problem.Message = "the operator may not install into its own cluster: apply the kustomize component config/components/local; " +
+			problem.Message
+	case w.actsForAccount():
+		problem.Message = fmt.Sprintf("the user of the access Secret may not act as ServiceAccount %s: give it the verb impersonate on that "+
+			"account; %s", account, problem.Message)
 	}
-	problem.Message = remedy + "; " + problem.Message
 }

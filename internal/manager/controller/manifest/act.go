@@ -233,9 +233,11 @@ func (w *scope) makeNamespace(ctx context.Context, cluster *apply.Cluster, name 
 		return w.clusterProblem(id, err)
 	}
 	namespace.SetLabels(labels)
-	resource := apply.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), ByName: w.actsForAccount()}
-	objects := cluster.Dynamic.Resource(resource.GroupVersionResource)
-	_, err = apply.Create(ctx, objects, resource, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	resource, err := cluster.Resource(ctx, namespaceKind)
+	if err == nil {
+		objects := cluster.Dynamic.Resource(resource.GroupVersionResource)
+		_, err = apply.Create(ctx, objects, resource, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	}
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

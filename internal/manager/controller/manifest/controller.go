@@ -43,8 +43,9 @@ type Reconciler struct {
 	PullSecret string
 	// HubSecrets give module deployer its data; nil: they are read on demand, and not watched.
 	HubSecrets HubSecrets
-	// InstallsLocally reports whether the objects of a namespace may be installed into the hub itself; nil: none may.
-	InstallsLocally func(namespace string) bool
+	// InstallsLocally reports whether the Manifests of a namespace may be installed into the hub itself, as a ServiceAccount of that namespace
+	// or, with an empty name, as one that may do everything; nil: none may.
+	InstallsLocally func(namespace, account string) bool
 	// Login reports changes of the operator's own credentials for registries; nil when it has none.
 	Login Changes
 	// Signatures enqueues Manifests when other rules for signatures take effect; nil: they never do.

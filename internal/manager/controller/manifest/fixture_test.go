@@ -221,7 +221,7 @@ func newReconciler(t *testing.T, objects ...client.Object) *Reconciler {
 		Build()
 	return &Reconciler{
 		Client: hub, Reader: hub, Content: &contents{}, Shard: sharding.All{}, Events: &events.FakeRecorder{},
-		InstallsLocally: func(namespace string) bool { return namespace == "kcp-system" },
+		InstallsLocally: func(namespace, account string) bool { return namespace == "kcp-system" || account != "" },
 		Backoff:         flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
 	}
 }

@@ -20,7 +20,7 @@ import (
 //  2. An installation is refused, and what runs stays.
 //  3. A removal continues, confined to what inventory and owner mark claim.
 func (r *Reconciler) admit(w *scope) error {
-	if !w.target.Local || w.actsForAccount() || r.InstallsLocally != nil && r.InstallsLocally(w.key.Namespace) {
+	if !w.target.Local || r.InstallsLocally != nil && r.InstallsLocally(w.key.Namespace, w.target.Account.Name) {
 		return nil
 	}
 	if !w.manifest.DeletionTimestamp.IsZero() {
@@ -29,8 +29,8 @@ func (r *Reconciler) admit(w *scope) error {
 	}
 	return &runtimes.Problem{
 		Reason: v1beta2.ReasonLocalNamespaceRefused,
-		Message: fmt.Sprintf("namespace %s may not install into the hub itself: name a ServiceAccount of it in spec.serviceAccountName, "+
-			"with whose rights it may, or the namespace in the operator's flag --local-namespaces, or delete this Manifest", w.key.Namespace),
+		Message: fmt.Sprintf("namespace %s may not install into the hub itself with the operator's rights: name a ServiceAccount of it in "+
+			"spec.serviceAccountName, or the namespace in the operator's flag --local-namespaces, or delete this Manifest", w.key.Namespace),
 	}
 }
 

@@ -90,35 +90,32 @@ func (r *Reconciler) checkRights(ctx context.Context, w *scope, done string, wor
 }
 
 // findServed returns where the cluster serves the kinds of an installation, as far as it does. Each would be looked up for its first write
-// anyway.
+// anyway. What the content defines is served as that says.
 func (w *scope) findServed(ctx context.Context, objects []*unstructured.Unstructured) (map[schema.GroupKind]permissions.Served, error) {
 	kinds := map[schema.GroupKind]string{}
-	add := func(group, version, kind string) {
-		if !w.bringsKind(inventory.ID{Group: group, Kind: kind}) { // its definition says the same
-			kinds[schema.GroupKind{Group: group, Kind: kind}] = version
-		}
-	}
 	for _, entry := range w.recorded {
-		add(entry.Group, entry.Version, entry.Kind)
+		kinds[entry.GroupKind()] = entry.Version
 	}
 	for _, kind := range w.manifest.Spec.AssociatedResources {
-		add(kind.Group, kind.Version, kind.Kind)
+		kinds[schema.GroupKind{Group: kind.Group, Kind: kind.Kind}] = kind.Version
 	}
 	if resource := w.manifest.Spec.Resource; resource != nil && len(resource.Object) > 0 {
 		objects = append(slices.Clip(objects), resource)
 	}
 	for _, object := range objects {
-		gvk := object.GroupVersionKind()
-		add(gvk.Group, gvk.Version, gvk.Kind)
+		kinds[object.GroupVersionKind().GroupKind()] = object.GroupVersionKind().Version
 	}
 	found := map[schema.GroupKind]permissions.Served{}
 	for kind, version := range kinds {
+		if slices.ContainsFunc(w.desired, func(object *unstructured.Unstructured) bool { return defines(object, kind) }) {
+			continue
+		}
 		resource, known, err := served(ctx, w.runtime.Cluster(), kind.WithVersion(version))
 		if err != nil {
 			return nil, w.clusterProblem(inventory.ID{Group: kind.Group, Kind: kind.Kind}, err)
 		}
 		if known {
-			found[kind] = permissions.Served{Resource: resource.GroupVersionResource.Resource, Namespaced: resource.Namespaced}
+			found[kind] = permissions.Served{Resource: resource.Resource, Namespaced: resource.Namespaced}
 		}
 	}
 	return found, nil
