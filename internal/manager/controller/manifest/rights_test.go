@@ -58,10 +58,10 @@ func newReviewed(t *testing.T, rules ...any) *reviewed {
 	source := v1beta2.ResolvedSource{Name: "raw-manifest", Reference: "registry.example.com/components/sample@" + digest, Digest: digest}
 	made := &reviewed{charted: newCharted(t, Part{Source: source, Steps: [][]*unstructured.Unstructured{objects}}), rules: rules}
 	answer := func(resource string, status func() map[string]any) {
-		fake := made.c.dynamic.(*dynamicfake.FakeDynamicClient) //nolint:errcheck,forcetypeassert // filled makes it
+		fake := made.c.dynamic.(*dynamicfake.FakeDynamicClient)
 		fake.PrependReactor("create", resource, func(action clienttesting.Action) (bool, runtime.Object, error) {
-			asked := action.(clienttesting.CreateAction).GetObject()  //nolint:errcheck,forcetypeassert // it is one
-			question := asked.(*unstructured.Unstructured).DeepCopy() //nolint:errcheck,forcetypeassert // it is one
+			asked := action.(clienttesting.CreateAction).GetObject()
+			question := asked.(*unstructured.Unstructured).DeepCopy()
 			space, _, _ := unstructured.NestedString(question.Object, "spec", "namespace")
 			verb, _, _ := unstructured.NestedString(question.Object, "spec", "resourceAttributes", "verb")
 			made.asked = append(made.asked, space+verb)
