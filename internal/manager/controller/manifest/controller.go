@@ -275,7 +275,7 @@ func (r *Reconciler) pause(key types.NamespacedName, found passResult) time.Dura
 // track requests the events of the kinds that the Manifest has or needs.
 func (r *Reconciler) track(w *scope) {
 	old, _ := r.tracked.Swap(w.key, w.runtime)
-	if before, ok := old.(Runtime); ok && before != w.runtime {
+	if before, ok := old.(Runtime); ok && before.Own() != w.runtime.Own() { // another connection, not another account
 		before.Untrack(w.key)
 	}
 	w.runtime.Track(w.key, w.interests())

@@ -74,12 +74,12 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	if err := r.renderDesired(ctx, w); err != nil {
 		return err
 	}
-	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
 	w.releases.Spare(&decision)
 	if err := r.checkInstall(ctx, w, decision.Prune); err != nil {
 		return err
 	}
+	r.track(w)
 	w.expect(decision.Apply)
 	if err := w.keepDefinitions(ctx, &decision); err != nil {
 		return err

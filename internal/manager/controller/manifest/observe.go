@@ -97,7 +97,7 @@ func (w *scope) interests() []runtimes.Interest {
 			interests = append(interests, runtimes.Interest{GroupVersionKind: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
 		}
 	}
-	if w.seesModuleCRs() {
+	if w.seesModuleCRs() && w.mayShow() {
 		add(w.manifest.Spec.Resource.GroupVersionKind(), runtimes.ModuleCR)
 	}
 	for _, kind := range w.blocking {

@@ -184,7 +184,33 @@ func TestReportModuleCR_TellsAnAccountOnlyWhatItMayRead(t *testing.T) {
 			if got := w.manifest.Status.ResourceState; got != test.want {
 				t.Errorf("told %q, want %q", got, test.want)
 			}
+			if watched := len(w.interests()) > 0; watched != (test.want != "") {
+				t.Errorf("watched: %t", watched)
+			}
 		})
+	}
+}
+
+// acting is a connection as an account uses it.
+type acting struct {
+	*cluster
+	own     *apply.Cluster
+	account string
+}
+
+func (a acting) Own() *apply.Cluster          { return a.own }
+func (a acting) Untrack(types.NamespacedName) { a.again = append(a.again, a.account) }
+
+// What is not tracked any more is listed again.
+func TestTrack_AnotherAccountIsNoOtherConnection(t *testing.T) {
+	r, w, known := newReconciler(t), newScope(newManifest(), testTime), &cluster{}
+	before, after := &apply.Cluster{}, &apply.Cluster{}
+	for _, runtime := range []acting{{known, before, ""}, {known, before, "a"}, {known, before, "b"}, {known, after, "b"}} {
+		w.runtime = runtime
+		r.track(w)
+	}
+	if !slices.Equal(known.again, []string{"b"}) {
+		t.Errorf("untracked as %q, want the last one of the connection before", known.again)
 	}
 }
 
