@@ -27,7 +27,7 @@ func (r *Reconciler) connect(ctx context.Context, w *scope) error {
 		return err
 	}
 	target.Owner, target.Account = w.key, accountOf(w.manifest, target.Local)
-	w.target = target
+	w.target, w.permitted = target, r.granted.hasAny(w)
 	if err := r.admit(w); err != nil {
 		return err
 	}

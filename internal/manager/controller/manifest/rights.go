@@ -66,7 +66,7 @@ func (r *Reconciler) checkRights(ctx context.Context, w *scope, done string, wor
 		return err
 	}
 	needs := permissions.NeedsOf(work)
-	if r.granted.has(w.key, w.target.Account, needs, w.now.Time) {
+	if r.granted.has(w, needs) {
 		w.permitted = true
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *Reconciler) checkRights(ctx context.Context, w *scope, done string, wor
 				"bound to it, %s", w.target.Account, done, permissions.DescribeNeeds(missing, describedRights)),
 		}
 	}
-	r.granted.put(w.key, w.target.Account, needs, w.now.Time)
+	r.granted.put(w, needs)
 	w.permitted = true
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -109,26 +110,31 @@ func TestCheckInstall_WritesNothingWithoutAllRights(t *testing.T) {
 }
 
 func TestGrantedRights_HoldForTheSameRightsAndAMinute(t *testing.T) {
-	key, account := types.NamespacedName{Namespace: "kcp-system", Name: "sample"}, types.NamespacedName{Namespace: "kyma-system", Name: "tenant"}
 	needs := []permissions.Need{{Namespace: "x", Resource: "configmaps", Verb: "get"}}
+	pass := func(account string, generation int64, after time.Duration) *scope {
+		w := newScope(newManifest(byAccount(account), func(m *v1beta2.Manifest) { m.Generation = generation }), metav1.NewTime(testTime.Add(after)))
+		w.target.Account = accountOf(w.manifest, false)
+		return w
+	}
 	var granted grantedRights
-	granted.put(key, account, needs, testTime.Time)
+	granted.put(pass("tenant", 3, 0), needs)
 	for name, test := range map[string]struct {
-		account types.NamespacedName
-		needs   []permissions.Need
-		after   time.Duration
-		want    bool
+		w            *scope
+		needs        []permissions.Need
+		has, forSpec bool
 	}{
-		"the same":           {account, needs, time.Second, true},
-		"a minute later":     {account, needs, time.Minute, false},
-		"of another account": {types.NamespacedName{Namespace: "kyma-system", Name: "other"}, needs, 0, false},
-		"other rights":       {account, append(needs, permissions.Need{Resource: "secrets", Verb: "get"}), 0, false},
+		"the same":                       {pass("tenant", 3, time.Second), needs, true, true},
+		"a minute later":                 {pass("tenant", 3, time.Minute), needs, false, true},
+		"of another account":             {pass("other", 4, 0), needs, false, false},
+		"other rights":                   {pass("tenant", 3, 0), append(needs, permissions.Need{Resource: "secrets", Verb: "get"}), false, true},
+		"other rights, for another spec": {pass("tenant", 4, 0), nil, false, false},
 	} {
-		if got := granted.has(key, test.account, test.needs, testTime.Add(test.after)); got != test.want {
-			t.Errorf("%s: granted %v", name, got)
+		if has, hasAny := granted.has(test.w, test.needs), granted.hasAny(test.w); has != test.has || hasAny != test.forSpec {
+			t.Errorf("%s: granted %t, and for the spec %t", name, has, hasAny)
 		}
 	}
-	if granted.forget(key); granted.has(key, account, needs, testTime.Time) {
+	w := pass("tenant", 3, 0)
+	if granted.forget(w.key); granted.has(w, needs) || granted.hasAny(w) {
 		t.Error("they are not forgotten")
 	}
 }

@@ -103,33 +103,43 @@ func (w *scope) review(ctx context.Context, kind, resource string, spec map[stri
 	return w.clusterProblem(inventory.ID{Kind: "ServiceAccount", Namespace: account.Namespace, Name: account.Name}, err)
 }
 
-// grantedRights remembers for a short time which rights the accounts of Manifests were found to have, so that the passes of an installation
-// ask once. What was missing is asked about each time.
+// grantedRights remembers which rights the accounts of Manifests were found to have: for a short time, so that the passes of an
+// installation ask once, and for a spec, of which more may be told since. What was missing is asked about each time.
 type grantedRights struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]grantedSet
 }
 
 type grantedSet struct {
-	rights [sha256.Size]byte
-	until  time.Time
+	manifest   types.UID
+	generation int64
+	rights     [sha256.Size]byte
+	until      time.Time
 }
 
 // has reports whether an account was found to have all rights, a short time ago.
-func (g *grantedRights) has(key, account types.NamespacedName, needs []permissions.Need, now time.Time) bool {
+func (g *grantedRights) has(w *scope, needs []permissions.Need) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	known, found := g.known[key]
-	return found && now.Before(known.until) && known.rights == rightsKey(account, needs)
+	known, found := g.known[w.key]
+	return found && w.now.Time.Before(known.until) && known.rights == rightsKey(w.target.Account, needs)
 }
 
-func (g *grantedRights) put(key, account types.NamespacedName, needs []permissions.Need, now time.Time) {
+// hasAny reports whether the account of a Manifest was found to have all rights for the present spec, at any time.
+func (g *grantedRights) hasAny(w *scope) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known, found := g.known[w.key]
+	return found && known.manifest == w.manifest.UID && known.generation == w.generation
+}
+
+func (g *grantedRights) put(w *scope, needs []permissions.Need) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.known == nil {
 		g.known = map[types.NamespacedName]grantedSet{}
 	}
-	g.known[key] = grantedSet{rightsKey(account, needs), now.Add(grantedFor)}
+	g.known[w.key] = grantedSet{w.manifest.UID, w.generation, rightsKey(w.target.Account, needs), w.now.Add(grantedFor)}
 }
 
 func (g *grantedRights) forget(key types.NamespacedName) {
