@@ -48,8 +48,8 @@ func InstallRole(objects []*unstructured.Unstructured, name string) ([]*unstruct
 	return roles, nil
 }
 
-// installRule is a rule without what it applies to: resources of a group, for the verbs of installers or only to list them, or names of roles
-// for the other verbs.
+// installRule is a rule without what it applies to: resources of a group, for the verbs of installers or only to list them, or names of
+// roles for the other verbs.
 type installRule struct{ group, resource, verb string }
 
 // installNeeds collects what an installer has to be allowed, by namespace ("" is the cluster) and rule.

@@ -168,8 +168,8 @@ func (c *Config) installsLocally(namespace string) bool {
 	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
-// installsLocallyAs reports whether they may be installed there as a ServiceAccount of their namespace, whose rights they get; with an empty
-// name, as the one that may do everything. To name that one gives no more than to name none.
+// installsLocallyAs reports whether they may be installed there as a ServiceAccount of their namespace, whose rights they get; with an
+// empty name, as the one that may do everything. To name that one gives no more than to name none.
 func (c *Config) installsLocallyAs(namespace, account string) bool {
 	own := account != "" && namespace+"/"+account != c.LocalAccount
 	return own || c.installsLocally(namespace)

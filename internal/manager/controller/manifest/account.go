@@ -27,9 +27,9 @@ func accountOf(manifest *v1beta2.Manifest, local bool) types.NamespacedName {
 // actsForAccount reports whether a ServiceAccount reads, writes and deletes what the Manifest installs.
 func (w *scope) actsForAccount() bool { return w.target.Account.Name != "" }
 
-// mayShow reports whether the custom resources of the kind that the spec names may be watched, and the status may tell the state of one. The
-// streams show every object to the operator, and an account must neither get to know by its Manifest what it may not read, nor have the
-// operator read it: its rights were looked at for this very spec.
+// mayShow reports whether the custom resources of the kind that the spec names may be watched, and the status may tell the state of one.
+// The streams show every object to the operator, and an account must neither get to know by its Manifest what it may not read, nor have
+// the operator read it: its rights were looked at for this very spec.
 func (w *scope) mayShow() bool {
 	return !w.actsForAccount() || w.permitted || w.before.Status.AppliedGeneration == w.generation
 }
