@@ -144,10 +144,13 @@ var _ = Describe("A ServiceAccount that installs", func() {
 
 		before := runtimeLog.Len()
 		kyma := newKyma(runtime, testkit.WithModule(module), func(k *v1beta2.Kyma) { k.Spec.ServiceAccountName = weak })
+		refused := newKyma(runtime, testkit.WithModule(module), func(k *v1beta2.Kyma) { k.Spec.ServiceAccountName = weak })
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonMissingPermissions,
 			"ServiceAccount "+own+"/"+weak, "in namespace "+space+" "+maps,
 			"resources: [roles], resourceNames: ["+module+"], verbs: [bind, escalate]"))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonModuleError, v1beta2.ReasonMissingPermissions))
+		Eventually(env.ManifestOf(refused.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonMissingPermissions))
+		remove(refused) // nothing of which was written, so that it takes no right
 		Expect(writesIn(space, before)).To(BeEmpty(), "writes before the rights were there")
 
 		By("naming an account that has them")
