@@ -295,6 +295,8 @@ const (
 	ReasonRuntimeUnauthorized = "RuntimeUnauthorized"
 	// ReasonRuntimeForbidden: the credentials do not allow what the module needs.
 	ReasonRuntimeForbidden = "RuntimeForbidden"
+	// ReasonMissingPermissions: the ServiceAccount that installs lacks rights; nothing is written or deleted without them.
+	ReasonMissingPermissions = "MissingPermissions"
 	// ReasonHubSecretUnusable: a Secret of the hub whose data the content asks for is missing, not meant for the module, or empty.
 	ReasonHubSecretUnusable = "HubSecretUnusable" //nolint:gosec // no secret
 	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".

@@ -60,6 +60,14 @@ type KymaSpec struct {
 	// Readiness says what must be ready before a module of this Kyma counts as ready, in place of what the module's template says.
 	// +optional
 	Readiness Readiness `json:"readiness,omitempty"`
+
+	// ServiceAccountName names the ServiceAccount that installs the modules of this Kyma, in place of the one that a module's template names:
+	// one of the namespace kyma-system in a runtime, and one of the Kyma's own namespace in the hub itself. Mandatory modules are installed by
+	// that of their template. It counts in the hub's Kyma only.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // Module is one module of a Kyma.

@@ -124,6 +124,14 @@ type ManifestSpec struct {
 	// +listType=atomic
 	// +optional
 	CustomStateCheck []CustomStateCheck `json:"customStateCheck,omitempty"`
+
+	// ServiceAccountName names the ServiceAccount whose rights everything is read, written and deleted with that this Manifest installs. It is
+	// one of the namespace kyma-system in a runtime, and one of the Manifest's own namespace in the hub itself. Without it the operator's
+	// rights in that cluster count.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // Ownership says what happens when an object exists that the Manifest did not make.

@@ -22,6 +22,9 @@ type Resource struct {
 	Namespaced bool
 	// WarmingUp means that the definition of the kind was established moments ago, see Create. It is only a hint: a wrong one costs time.
 	WarmingUp bool
+	// ByName means that the rights of the caller may be limited to names. Objects are created by an apply then: of a POST the API server does
+	// not know the name when it looks at rights.
+	ByName bool
 }
 
 // Cluster gives an apply access to a cluster. Several workers call its functions at once.

@@ -61,6 +61,7 @@ var kymaFields = map[string]string{
 	"modules.upgradeStrategy":         "says who is asked before a version is installed, which is verified",
 	"modules.approved":                "agrees to content by its digest, which is verified",
 	"readiness":                       "says what counts as ready, and writes nothing",
+	"serviceAccountName":              "says with whose rights verified content is installed",
 }
 
 // releaseFields covers all fields of a ModuleReleaseMeta's spec, in the same way.

@@ -169,7 +169,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		RuntimeVersions: a.config.RuntimeVersions,
 		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts, Progress: &a.progress,
+		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
 		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}),
 	}
 	if a.watched.pull != nil {
@@ -188,7 +188,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Content:  &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
 		Shard:    a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
-		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
+		InstallsLocally: a.config.installsLocallyAs, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
 		Progress: &a.progress,
 	}

@@ -53,6 +53,7 @@ func TestOf_WhatIsNoOtherInstallationIsNoOtherRevision(t *testing.T) {
 		},
 		"a user allows changes of definitions": func(s *v1beta2.ManifestSpec) { s.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} },
 		"upstream writes remote: false":        func(s *v1beta2.ManifestSpec) { s.Remote = false },
+		"with whose rights it is installed":    func(s *v1beta2.ManifestSpec) { s.ServiceAccountName = "tenant" },
 		"who may own what exists":              func(s *v1beta2.ManifestSpec) { s.Ownership = v1beta2.OwnershipAdopt },
 		"the layer moved, with another login": func(s *v1beta2.ManifestSpec) {
 			s.Install.Source = raw(`{"name":"n","ref":"` + layerA + `","repo":"elsewhere/c","type":"oci-dir","credSecretSelector":{}}`)

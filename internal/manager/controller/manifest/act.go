@@ -209,30 +209,35 @@ func (r *Reconciler) ensureNamespaces(ctx context.Context, w *scope) error {
 	var problems []error
 	if KymaOf(w.manifest) != nil {
 		problems = append(problems, w.runtime.Once(ctx, namespaceOnce, func() error {
-			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
+			return w.makeNamespace(ctx, w.runtime.Own(), v1beta2.RuntimeNamespace, map[string]string{
 				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
 				v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
 			})
 		}))
 	}
 	for _, name := range w.namespaces {
-		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
+		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error {
+			return w.makeNamespace(ctx, w.runtime.Cluster(), name, nil)
+		}))
 	}
 	return errors.Join(problems...)
 }
 
-func (w *scope) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
+func (w *scope) makeNamespace(ctx context.Context, cluster *apply.Cluster, name string, labels map[string]string) error {
 	namespace := &unstructured.Unstructured{}
 	namespace.SetGroupVersionKind(namespaceKind)
 	namespace.SetName(name)
 	id := inventory.IDOf(namespace)
-	_, err := get(ctx, w.runtime.Cluster(), namespace)
+	_, err := get(ctx, cluster, namespace)
 	if err == nil || !apierrors.IsNotFound(err) {
 		return w.clusterProblem(id, err)
 	}
 	namespace.SetLabels(labels)
-	resource := corev1.SchemeGroupVersion.WithResource("namespaces")
-	_, err = w.runtime.Cluster().Dynamic.Resource(resource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	resource, err := cluster.Resource(ctx, namespaceKind)
+	if err == nil {
+		objects := cluster.Dynamic.Resource(resource.GroupVersionResource)
+		_, err = apply.Create(ctx, objects, resource, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	}
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

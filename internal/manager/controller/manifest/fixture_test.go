@@ -69,6 +69,8 @@ func (c *cluster) Cluster() *apply.Cluster {
 	}}
 }
 
+func (c *cluster) Own() *apply.Cluster { return c.Cluster() }
+
 func (c *cluster) Track(_ types.NamespacedName, interests []runtimes.Interest) { c.tracked = interests }
 func (c *cluster) Untrack(types.NamespacedName)                                {}
 func (c *cluster) Hidden(types.NamespacedName) *runtimes.Problem               { return c.hidden }
@@ -219,7 +221,7 @@ func newReconciler(t *testing.T, objects ...client.Object) *Reconciler {
 		Build()
 	return &Reconciler{
 		Client: hub, Reader: hub, Content: &contents{}, Shard: sharding.All{}, Events: &events.FakeRecorder{},
-		InstallsLocally: func(namespace string) bool { return namespace == "kcp-system" },
+		InstallsLocally: func(namespace, account string) bool { return namespace == "kcp-system" || account != "" },
 		Backoff:         flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
 	}
 }

@@ -49,6 +49,7 @@ type scope struct {
 	// claim the definition of the default custom resource.
 	confined, ownCR bool
 
+	permitted  bool                             // the account was found to have the rights for this spec
 	discovered map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
 	blocking   []schema.GroupVersionKind        // kinds of which objects block the deletion
 	lostCR     bool                             // the default custom resource went with its definition
