@@ -52,6 +52,11 @@ type Options struct {
 	Ownership Ownership
 	// Relation returns how another owner, given by its mark, is related to us; nil counts as OwnerForeign for all of them.
 	Relation func(owner string) Relation
+	// Claim names the installer that an object belongs to by marks other than OwnerKey, "" for none. Such an object is a foreign owner's,
+	// and stays when ours are deleted. May be nil.
+	Claim func(*unstructured.Unstructured) string
+	// Predecessors are the field managers of installers, besides kubectl and Helm, whose fields become ours when an object is adopted.
+	Predecessors []string
 	// Workers bounds the number of concurrent writes; DefaultWorkers when 0.
 	Workers int
 	// Live returns the state of an object in the watch streams; may be nil. Apply uses it to notice, without a call, that a recorded object

@@ -156,10 +156,10 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	}
 	w.live = live
 	action := Updated
-	verdict := judge(w.mark(live), live.GetUID() == w.step.Entry.UID, w.Options)
+	verdict := judge(w.mark(live), w.claim(live), live.GetUID() == w.step.Entry.UID, w.Options)
 	switch {
 	case verdict == refuse:
-		return done(w.failed(w.id, "apply", w.foreign(w.mark(live))))
+		return done(w.failed(w.id, "apply", w.foreign(live)))
 	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep an object that it deletes
 		return done(w.failed(w.id, "apply", Terminating(live)))
 	case verdict == share:
@@ -176,7 +176,11 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 			if action == Updated && !migrated && result.object.GetResourceVersion() == live.GetResourceVersion() {
 				action = Unchanged
 			}
-			return done(w.applied(action, result))
+			outcome := w.applied(action, result)
+			if action == Adopted {
+				outcome.Note = adoptedFrom(live)
+			}
+			return done(outcome)
 		}
 	}
 	if isVersionGone(err) && !w.reversioned && !w.dry {

@@ -92,6 +92,21 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 	return done, c.print(c.items(s, done))
 }
 
+// try asks the API server whether it would accept an edit of the Kyma.
+func (c *change) try(ctx context.Context, s *session, do editor) error {
+	_, err := kymaedit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
+		asked := modulestatus.Effective(kyma)
+		return kymaedit.EditEffective(kyma, &asked, func(kyma *v1beta2.Kyma) error {
+			_, err := do(kyma)
+			return err
+		})
+	}, kymaedit.Options{DryRun: kymaedit.DryRunServer})
+	if err != nil {
+		return refusal(err, s.Key().String())
+	}
+	return nil
+}
+
 // refusal returns an error of the API server as a sentence.
 func refusal(err error, kyma string) error {
 	switch {
