@@ -52,8 +52,8 @@ type Options struct {
 	Ownership Ownership
 	// Relation returns how another owner, given by its mark, is related to us; nil counts as OwnerForeign for all of them.
 	Relation func(owner string) Relation
-	// Claim names the installer that an object belongs to by marks other than OwnerKey, "" for none. Such an object is a foreign owner's,
-	// and stays when ours are deleted. May be nil.
+	// Claim names the installer that an object belongs to by marks other than OwnerKey, and what lets go of it; "" for none. May be nil. Such
+	// an object is a foreign owner's; where the inventory has it and it carries our mark, too, it is ours, and stays when Delete reads it.
 	Claim func(*unstructured.Unstructured) string
 	// Predecessors are the field managers of installers, besides kubectl and Helm, whose fields become ours when an object is adopted.
 	Predecessors []string

@@ -179,11 +179,11 @@ func (d *deleting) release(ctx context.Context, uid types.UID, version string) *
 
 // handOver marks the object as the successor's, or as no owner's where that is empty; nil when the object was changed or replaced meanwhile.
 func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID, version string) *Outcome {
-	var mark any
-	heir, note := "no owner", "it stays as it is, without an owner"
+	var mark any // none removes the annotation
+	verb, note := "let go of", "it stays as it is, without an owner"
 	if successor != "" {
-		mark, heir = successor, strconv.Quote(shortened(successor, maxMark))
-		note = "it belongs to " + heir + " now, which lists it too"
+		heir := strconv.Quote(shortened(successor, maxMark))
+		mark, verb, note = successor, "hand to "+heir+":", "it belongs to "+heir+" now, which lists it too"
 	}
 	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: mark}}
 	if version != "" {
@@ -207,7 +207,7 @@ func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID
 	case anotherObject(err):
 		return nil
 	default:
-		outcome = d.failed(d.id, "hand to "+heir+":", err, d.seen)
+		outcome = d.failed(d.id, verb, err, d.seen)
 	}
 	return &outcome
 }

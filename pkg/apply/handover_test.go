@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +138,25 @@ func TestClaim_RefusesUntilTheInstallerLetsGo(t *testing.T) {
 	}
 	if live.GetResourceVersion() != i.get(theirs).GetResourceVersion() {
 		t.Error("what belongs to another owner was written")
+	}
+}
+
+// Two installers that mark objects by different keys see the same object without an owner: only one of them gets it.
+func TestAdoption_IsOfTheObjectThatWasSeenWithoutAnOwner(t *testing.T) {
+	i := &installation{fixture: onServer(t)}
+	i.claims()
+	object := i.configMap("config", "a=1")
+	i.exists(i.marked(object, ""), "a-user")
+	interfered := false
+	i.before = func(request *http.Request) {
+		if request.Method == http.MethodPatch && !interfered {
+			interfered = true
+			i.edit(object, "another-installer", "{metadata: {annotations: {"+otherMark+": them}}}")
+		}
+	}
+	i.is(i.install(object)[0], Refused, ClassOwnershipConflict)
+	if live := i.get(object); live.GetAnnotations()[ownerKey] != "" || !interfered {
+		t.Errorf("annotations %v", live.GetAnnotations())
 	}
 }
 

@@ -46,30 +46,30 @@ func (w *writing) own(ctx context.Context) move {
 	return moveChange
 }
 
-// migrate turns fields that a create wrote into fields that server-side apply owns, and can therefore remove. It reports whether there was
-// anything to migrate. The patch carries the resourceVersion of live, because it could otherwise overwrite
+// migrate turns fields that a create wrote into fields that server-side apply owns, and can therefore remove. It returns the object as it is
+// then: live itself where there was nothing to migrate. The patch carries the resourceVersion of live, because it could otherwise overwrite
 // the managedFields of every manager.
 //
 // Fields that another installer declared are included only when the object is adopted: there we succeed that installation, and fields that
 // the new content no longer declares must go. On an object that is ours they are a user's addition, which stays.
-func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, action Action) (bool, error) {
+func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, action Action) (*unstructured.Unstructured, error) {
 	if w.dry { // the apply that follows would not see it; dropped makes up for that
-		return false, nil
+		return live, nil
 	}
 	ours := w.ours(action)
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(w.asUpdates(live, ours), ours, w.Manager)
 	if err != nil {
-		return false, fmt.Errorf("migrate its managed fields: %w", err)
+		return nil, fmt.Errorf("migrate its managed fields: %w", err)
 	}
 	if patch == nil {
-		return false, nil
+		return live, nil
 	}
 	migrated, err := w.client.Patch(ctx, w.id.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: w.Manager})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	w.learned(migrated)
-	return true, nil
+	return migrated, nil
 }
 
 // ours returns the managers whose fields become those of server-side apply.

@@ -48,7 +48,7 @@ const (
 // judge decides by the owner mark of an object that exists, and by the claim of an installer that marks objects in another way, in this
 // order:
 //
-//  1. our own mark: ours.
+//  1. our own mark: ours, unless there is a claim to an object other than the one that the inventory recorded.
 //  2. a sibling's mark: shared. Also with Adopt, as two owners that take over each other's objects would never come to rest.
 //  3. a claim: adopted only with Adopt.
 //  4. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; its mark was removed.
@@ -58,7 +58,7 @@ func judge(owner, claim string, recorded bool, opts Options) verdict {
 	relation := opts.relation(owner)
 	unowned := relation == OwnerGone && claim == ""
 	switch {
-	case relation == OwnerSelf:
+	case relation == OwnerSelf && (recorded || claim == ""):
 		return own
 	case relation == OwnerSibling:
 		return share
@@ -106,12 +106,12 @@ func (o Options) claim(obj *unstructured.Unstructured) string {
 
 // foreign returns the error for an object that exists and is not ours to write.
 func (o Options) foreign(live *unstructured.Unstructured) *Error {
-	owner, claim := o.mark(live), o.claim(live)
+	if claim := o.claim(live); claim != "" {
+		return &Error{Class: ClassOwnershipConflict, Message: "it exists and belongs to " + shortened(claim, maxReason)}
+	}
+	owner := o.mark(live)
 	whose, way := "it exists and carries no owner mark", AdoptIfUnowned
-	switch {
-	case claim != "":
-		whose, way = "it exists and belongs to "+shortened(claim, maxReason), Adopt
-	case owner != "":
+	if owner != "" {
 		whose = fmt.Sprintf("it exists and belongs to %q", shortened(owner, maxMark))
 		switch o.relation(owner) {
 		case OwnerGone:

@@ -35,7 +35,8 @@ func TestJudge(t *testing.T) {
 		{"an unmarked object that another installer claims is adopted only on demand", "", false, others, "another"},
 		{"an object that another installer claims since we recorded it is adopted only on demand", "", true, others, "another"},
 		{"an object of an owner that is gone and that another installer claims is adopted only on demand", gone, true, others, "another"},
-		{"our mark is ours though another installer claims the object", mine, false, everywhere(own), "another"},
+		{"an object that we recorded is ours though another installer claims it, too", mine, true, everywhere(own), "another"},
+		{"another installer's object that carries a mark of ours from before is adopted only on demand", mine, false, others, "another"},
 		{"a sibling's object is shared though another installer claims it", sibling, false, everywhere(share), "another"},
 	} {
 		for ownership, want := range test.want {

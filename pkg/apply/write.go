@@ -42,6 +42,7 @@ type writing struct {
 	client   dynamic.ResourceInterface
 	resource Resource
 	live     *unstructured.Unstructured // as it was read last; nil when it was not
+	version  string                     // the resourceVersion that a server-side apply fits; "" for any
 
 	reversioned bool // the fields that we own were said to be of the present version
 }
@@ -171,9 +172,13 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 	}
 	migrated, err := w.migrate(ctx, live, action)
 	if err == nil {
+		w.version = ""
+		if w.relation(w.mark(live)) != OwnerSelf { // it could get another owner since it was read, whose mark has another key
+			w.version = migrated.GetResourceVersion()
+		}
 		var result applied
 		if result, err = w.apply(ctx, w.handOver(live, w.ours(action)), live.GetUID(), true); err == nil {
-			if action == Updated && !migrated && result.object.GetResourceVersion() == live.GetResourceVersion() {
+			if action == Updated && result.object.GetResourceVersion() == live.GetResourceVersion() {
 				action = Unchanged
 			}
 			outcome := w.applied(action, result)

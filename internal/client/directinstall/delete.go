@@ -85,9 +85,7 @@ func prepare(ctx context.Context, removal Removal) (*removing, error) {
 		return c, nil
 	}
 	note := j.note
-	if note.Disowning = removal.Keep; !removal.Keep {
-		note.Deleting = true
-	}
+	note.Deleting, note.Disowning = note.Deleting || !removal.Keep, removal.Keep
 	if c.inst.RecordAnnotations, err = note.Annotations(); err != nil {
 		return nil, err
 	}

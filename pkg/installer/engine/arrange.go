@@ -151,17 +151,19 @@ func (a *Arrangement) FirstUnplaced() int {
 	return first
 }
 
-// TakesOver reports whether a part takes the place of what another installer has brought: adoptable says so of one of the objects that tell.
-// Then it counts as installed before, for its hooks and for what it generates.
+// TakesOver reports whether a part takes the place of what another installer has brought: adoptable says so of one of the objects that tell,
+// and has no error for any of them. Then it counts as installed before, for its hooks and for what it generates.
 func (a *Arrangement) TakesOver(
 	ctx context.Context, part int, adoptable func(context.Context, *unstructured.Unstructured) (bool, error),
-) (bool, error) {
+) (takesOver bool, _ error) {
 	for _, object := range a.telling(part) {
-		if found, err := adoptable(ctx, object); found || err != nil {
-			return found, err
+		found, err := adoptable(ctx, object)
+		if err != nil {
+			return false, err
 		}
+		takesOver = takesOver || found
 	}
-	return false, nil
+	return takesOver, nil
 }
 
 // telling returns the objects whose existence tells that a part was installed: its workloads; of one that has none, all but namespaces and

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -112,7 +111,10 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) error {
 		return err
 	}
 	resource, own, err := w.findModuleCR(ctx)
-	if err != nil || own == nil || installable.ClaimedDirectly(own) != "" { // a module that was never taken over keeps what it has
+	if err != nil || own == nil {
+		return err
+	}
+	if others, err := w.isOfDirect(ctx, resource, own); err != nil || others {
 		return err
 	}
 	gone, err := w.deleteModuleCR(ctx, resource, own)

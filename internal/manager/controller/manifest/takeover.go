@@ -4,9 +4,13 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -14,10 +18,13 @@ import (
 // findTakenOver finds out which charts another installer has brought, whose place the Manifest takes. To their hooks, the first installation
 // is an upgrade. It asks the cluster only before the first installation of what has hooks or generates values:
 //
-//  1. Another installation owns what is there: refused, before a hook runs.
+//  1. Another installation owns a part of what tells: refused, before a hook runs.
 //  2. What is there was installed with other generated values: refused, since new ones would replace them.
 func (r *Reconciler) findTakenOver(ctx context.Context, w *scope, parts []Part) error {
 	w.takenOver = nil
+	if w.leaves {
+		return nil
+	}
 	options := r.options(ctx, w)
 	adoptable := func(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
 		return w.adoptable(ctx, object, options)
@@ -50,9 +57,25 @@ func (w *scope) adoptable(ctx context.Context, object *unstructured.Unstructured
 		return false, nil
 	case err != nil:
 		return false, w.clusterProblem(id, err)
-	case live.GetAnnotations()[v1beta2.AnnotationOwnedBy] == w.owner():
-		return live.GetLabels()[v1beta2.LabelManagedBy] == "", nil
 	}
 	adopts, err := options.Adopts(live)
-	return adopts, w.clusterProblem(id, err)
+	letGo := live.GetAnnotations()[v1beta2.AnnotationOwnedBy] == w.owner() && live.GetLabels()[v1beta2.LabelManagedBy] == ""
+	return adopts || letGo, w.clusterProblem(id, err)
+}
+
+// isOfDirect reports whether the default custom resource belongs to a direct installation that the Manifest never took over: it, or the
+// definition of its kind, has the mark of that.
+func (w *scope) isOfDirect(ctx context.Context, resource schema.GroupVersionResource, own *unstructured.Unstructured) (bool, error) {
+	switch {
+	case w.moduleCRCreated():
+		return false, nil
+	case installable.ClaimedDirectly(own) != "":
+		return true, nil
+	}
+	name := resource.GroupResource().String()
+	definition, err := w.runtime.Cluster().Dynamic.Resource(inventory.CRDResource).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return false, w.clusterProblem(inventory.IDOf(own), client.IgnoreNotFound(err))
+	}
+	return installable.ClaimedDirectly(definition) != "", nil
 }

@@ -3,6 +3,7 @@ package manifest
 import (
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -81,5 +82,39 @@ func TestTakeOver_GeneratesNoValuesForWhatHasOthers(t *testing.T) {
 	c.install(v1beta2.ReasonReady, "")
 	if c.value() == " " {
 		t.Error("a Secret without data asks for new values")
+	}
+}
+
+// The Kyma gives up a module that is installed directly, and that it was refused.
+func TestTakeOver_WhatWasNeverTakenOverKeepsItsCustomResource(t *testing.T) {
+	direct := map[string]string{installer.DefaultOwnerKey: installable.DirectOwner("sample")}
+	for name, test := range map[string]struct {
+		ofResource, ofDefinition map[string]string // annotations
+		created, goes            bool
+	}{
+		"one that the direct installation created stays": {ofResource: direct, ofDefinition: direct},
+		"one that a user made of its kind stays":         {ofDefinition: direct},
+		"one of a kind without an owner goes":            {goes: true},
+		"one that the Manifest created goes":             {ofDefinition: direct, created: true, goes: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resource, kind := object("example.com/v1", "Sample", "default"), definition("")
+			resource.SetNamespace("default")
+			resource.SetAnnotations(test.ofResource)
+			kind.SetAnnotations(test.ofDefinition)
+			w := newScope(newManifest(withResource("")), testTime)
+			w.runtime = filled(resource, kind)
+			if test.created {
+				w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionTrue, v1beta2.ReasonCreated, "")
+			}
+			if err := newReconciler(t, w.manifest).removeModuleCRs(t.Context(), w); err != nil && !resultOf(err).waits() {
+				t.Fatal(err)
+			}
+			at := w.runtime.Cluster().Dynamic.Resource(samplesResource).Namespace("default")
+			_, err := at.Get(t.Context(), "default", metav1.GetOptions{})
+			if gone := apierrors.IsNotFound(err); gone != test.goes {
+				t.Errorf("gone %t (%v), want %t", gone, err, test.goes)
+			}
+		})
 	}
 }
