@@ -10,8 +10,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// A module is installed by a Manifest or directly, and each of them marks objects under a key of its own. So each must also know the mark of
-// the other: what that one has is not without an owner.
+// A module is installed by a Manifest or directly, and each of them marks objects under a key of its own. So each must also know the mark
+// of the other: what that one has is not without an owner.
 const (
 	// DirectPrefix precedes the name of a module in the name of its direct installation.
 	DirectPrefix = "module-"
@@ -29,8 +29,8 @@ func ClaimedDirectly(object *unstructured.Unstructured) string {
 	if !direct {
 		return ""
 	}
-	return fmt.Sprintf("module %q, which was installed directly in its cluster (kyma delete --keep-resources there lets go of it, and kyma add "+
-		"--adopt does both)", module)
+	return fmt.Sprintf("module %[1]q, which was installed directly (kyma add %[1]s --adopt hands it over to a Kyma, and kyma delete %[1]s "+
+		"--keep-resources lets go of it)", module)
 }
 
 // ClaimedByManifest says, for a direct installation, which Manifest an object belongs to; "" for none. A Manifest that lets go of an object
@@ -40,5 +40,5 @@ func ClaimedByManifest(object *unstructured.Unstructured) string {
 	if owner == "" || object.GetLabels()[v1beta2.LabelManagedBy] != v1beta2.ManagedByKyma {
 		return ""
 	}
-	return fmt.Sprintf("the Manifest %q of a Kyma (kyma delete --keep-resources takes the module out of that and lets go of it)", owner)
+	return fmt.Sprintf("the Manifest %q (kyma delete --keep-resources takes its module out of the Kyma and lets go of it)", owner)
 }

@@ -27,8 +27,8 @@ func (c *Cluster) Delete(ctx context.Context, entries []inventory.Entry, live fu
 	return outcomes
 }
 
-// Disown gives up objects: each loses our mark, or gets that of its successor, and stays as it is. Outcomes come in the order of the entries.
-// A second call passes over what the first has done.
+// Disown gives up objects: each loses our mark, or gets that of its successor, and stays as it is. Outcomes come in the order of the
+// entries. A second call passes over what the first has done.
 func (c *Cluster) Disown(ctx context.Context, entries []inventory.Entry, opts Options) []Outcome {
 	r := &run{Cluster: c, Options: opts, disowning: true}
 	outcomes := make([]Outcome, len(entries))
@@ -177,7 +177,8 @@ func (d *deleting) release(ctx context.Context, uid types.UID, version string) *
 	return &outcome
 }
 
-// handOver marks the object as the successor's, or as no owner's where that is empty; nil when the object was changed or replaced meanwhile.
+// handOver marks the object as the successor's, or as no owner's where that is empty; nil when the object was changed or replaced
+// meanwhile.
 func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID, version string) *Outcome {
 	var mark any // none removes the annotation
 	verb, note := "let go of", "it stays as it is, without an owner"

@@ -46,9 +46,9 @@ func (w *writing) own(ctx context.Context) move {
 	return moveChange
 }
 
-// migrate turns fields that a create wrote into fields that server-side apply owns, and can therefore remove. It returns the object as it is
-// then: live itself where there was nothing to migrate. The patch carries the resourceVersion of live, because it could otherwise overwrite
-// the managedFields of every manager.
+// migrate turns fields that a create wrote into fields that server-side apply owns, and can therefore remove. It returns the object as it
+// is then: live itself where there was nothing to migrate. The patch carries the resourceVersion of live, because it could otherwise
+// overwrite the managedFields of every manager.
 //
 // Fields that another installer declared are included only when the object is adopted: there we succeed that installation, and fields that
 // the new content no longer declares must go. On an object that is ours they are a user's addition, which stays.
@@ -118,6 +118,6 @@ func adoptedFrom(live *unstructured.Unstructured) string {
 	if name == "" {
 		return "it exists already, and is taken over"
 	}
-	return fmt.Sprintf("it is taken over from the Helm release %q, whose record in namespace %q stays: while that is there, helm uninstall deletes "+
-		"the object", name, namespace)
+	return fmt.Sprintf("it is taken over from the Helm release %q, whose record in namespace %q stays: while that is there, "+
+		"helm uninstall deletes the object", name, namespace)
 }

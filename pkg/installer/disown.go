@@ -7,9 +7,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
-// Disown ends an installation and keeps what it consists of: each object loses the owner mark, or gets that of the successor that lists it,
-// too, and then the record goes. Nothing is deleted, and no hook runs. Only Name, Namespace and Config or Cluster are required; OwnerKey and
-// FieldManager must be as they were at Install.
+// Disown ends an installation and keeps what it consists of: each object loses the owner mark, or gets that of the successor that lists
+// it, too, and then the record goes. Nothing is deleted, and no hook runs. Only Name, Namespace and Config or Cluster are required;
+// OwnerKey and FieldManager must be as they were at Install.
 //
 // Another installer may then take over the objects, as this library does with apply.AdoptIfUnowned. A call that was interrupted is continued
 // by the next one, as the record stays until the last mark is gone.

@@ -100,8 +100,8 @@ func (c *call) progressOf(source string) *hooks.Progress {
 	return known
 }
 
-// installedBefore reports whether objects that a part declares were installed before its hooks are known of: by this installation, when the
-// part had none, or by another installer, whose place this one takes.
+// installedBefore reports whether objects that a part declares were installed before its hooks are known of: by this installation, when
+// the part had none, or by another installer, whose place this one takes.
 func (c *call) installedBefore(ctx context.Context, part int) (bool, error) {
 	recorded := slices.ContainsFunc(c.record.entries, func(entry inventory.Entry) bool {
 		return entry.Hash != "" && !entry.IsHook() && c.order.Declares(entry.ID) && c.order.Stage(entry.ID).Part == part

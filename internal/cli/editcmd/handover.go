@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
@@ -18,8 +20,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// handOver lets go of the direct installations of modules that a Kyma is to have: its lifecycle manager takes over what has no owner. After
-// a failure the module runs without an owner, and the same call continues from there.
+// handOver lets go of the direct installations of modules that a Kyma is to have: its lifecycle manager takes over what has no owner.
+// Whether it may and would is found out for all of them before the first is without an owner. After a failure a module runs without one,
+// and the same call continues from there.
 func (a *adding) handOver(ctx context.Context, s *session, all []kymaedit.ModuleRequest, installed []string) error {
 	asked := slices.DeleteFunc(slices.Clone(all), func(wish kymaedit.ModuleRequest) bool {
 		return !a.adopt || !slices.Contains(installed, wish.Name)
@@ -27,24 +30,29 @@ func (a *adding) handOver(ctx context.Context, s *session, all []kymaedit.Module
 	if len(asked) == 0 {
 		return nil
 	}
-	if err := a.try(ctx, s, s.enable(all)); err != nil { // before anything is without an owner
+	if _, err := edit(ctx, s, s.enable(all), kymaedit.Options{DryRun: kymaedit.DryRunServer}); err != nil {
 		return err
 	}
 	config, err := a.clusterOf(ctx, s)
 	if err != nil {
 		return err
 	}
+	var names []string
 	for _, wish := range asked {
 		if err := a.foresee(ctx, s, wish, config); err != nil {
 			return err
 		}
-		if !a.dry() {
-			question := fmt.Sprintf("Hand %s over to Kyma %s? What runs stays, and is upgraded and repaired from then on.", wish.Name, s.Key())
-			if err := a.console.Confirm(ctx, fmt.Sprintf("handing %s over to Kyma %s", wish.Name, s.Key()), question); err != nil {
-				return err
-			}
+		names = append(names, wish.Name)
+	}
+	if !a.dry() {
+		what := fmt.Sprintf("%s over to Kyma %s", strings.Join(names, ", "), s.Key())
+		question := "Hand " + what + "? What runs stays, and is upgraded and repaired from then on."
+		if err := a.console.Confirm(ctx, "handing "+what, question); err != nil {
+			return err
 		}
-		removal := directinstall.Removal{Config: config, Module: wish.Name, Wait: a.patience(), DryRun: a.dry(), Keep: true}
+	}
+	for _, name := range names {
+		removal := directinstall.Removal{Config: config, Module: name, Wait: a.patience(), DryRun: a.dry(), Keep: true}
 		if err := a.disown(ctx, removal); err != nil {
 			return err
 		}
@@ -52,8 +60,8 @@ func (a *adding) handOver(ctx context.Context, s *session, all []kymaedit.Module
 	return nil
 }
 
-// foresee shows what the Kyma would change in the objects of a module, by a dry run in their cluster, and names those that it would not take
-// over.
+// foresee shows what the Kyma would change in the objects of a module, by a dry run in their cluster, and names those that it would not
+// take over. What would be refused is an error: the module would be left without an owner.
 func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRequest, config *rest.Config) error {
 	after := s.Asked.DeepCopy()
 	kymaedit.Enable(after, wish)
@@ -63,11 +71,14 @@ func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRe
 	if err != nil {
 		return err
 	}
-	if a.dry() {
+	if a.dry() && text != "" {
 		a.console.Sayf("%s", text)
 	}
 	if d.answer == nil {
 		return nil
+	}
+	if err := wouldBeRefused(wish.Name, version, d.answer); err != nil {
+		return err
 	}
 	cluster, err := target.Of(config).Client()
 	if err != nil {
@@ -81,6 +92,18 @@ func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRe
 		a.console.Sayf("Warning: %s stays without an owner, since version %s in the Kyma does not have it.", id, version)
 	}
 	return nil
+}
+
+// wouldBeRefused returns the error for a version of which the cluster would refuse objects; nil when there are none.
+func wouldBeRefused(module, version string, answer *releaseoutlook.Answer) error {
+	at := slices.IndexFunc(answer.Objects, func(object releaseoutlook.Answered) bool { return object.Change == apply.ChangeRefused })
+	if at < 0 {
+		return nil
+	}
+	err := fmt.Errorf("module %s is not handed over, since its cluster would refuse %s of version %s, first %s",
+		module, english.Plural(answer.Refused, "object", ""), version, answer.Objects[at].Note)
+	return (&console.Failure{Code: console.CodeError, Err: err}).
+		With("kyma delete %[1]s --keep-resources in its cluster, and then kyma add %[1]s, hand it over in any case", module)
 }
 
 // notTaken returns the recorded objects that the Kyma's version does not declare. Each one that it declares is in the answer, as it gets

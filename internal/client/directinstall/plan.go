@@ -116,8 +116,8 @@ type Removal struct {
 	Config *rest.Config
 	// Module is its name.
 	Module string
-	// Keep lets go of the module instead of deleting it: everything that it consists of stays, without an owner, and only the record goes. What
-	// users made with the module does not block that.
+	// Keep lets go of the module instead of deleting it: everything that it consists of stays, without an owner, and only the record goes.
+	// What users made with the module does not block that.
 	Keep bool
 	// Cascade deletes the objects of Previewed, waits until they are gone, and then continues. Any other object blocks the deletion.
 	Cascade bool

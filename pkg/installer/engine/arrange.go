@@ -151,8 +151,8 @@ func (a *Arrangement) FirstUnplaced() int {
 	return first
 }
 
-// TakesOver reports whether a part takes the place of what another installer has brought: adoptable says so of one of the objects that tell,
-// and has no error for any of them. Then it counts as installed before, for its hooks and for what it generates.
+// TakesOver reports whether a part takes the place of what another installer has brought: adoptable says so of one of the objects that
+// tell, and has no error for any of them. Then it counts as installed before, for its hooks and for what it generates.
 func (a *Arrangement) TakesOver(
 	ctx context.Context, part int, adoptable func(context.Context, *unstructured.Unstructured) (bool, error),
 ) (takesOver bool, _ error) {

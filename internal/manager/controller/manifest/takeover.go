@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// findTakenOver finds out which charts another installer has brought, whose place the Manifest takes. To their hooks, the first installation
-// is an upgrade. It asks the cluster only before the first installation of what has hooks or generates values:
+// findTakenOver finds out which charts another installer has brought, whose place the Manifest takes. To their hooks, the first
+// installation is an upgrade. It asks the cluster only before the first installation of what has hooks or generates values:
 //
 //  1. Another installation owns a part of what tells: refused, before a hook runs.
 //  2. What is there was installed with other generated values: refused, since new ones would replace them.
@@ -47,8 +47,8 @@ func (r *Reconciler) findTakenOver(ctx context.Context, w *scope, parts []Part) 
 	return nil
 }
 
-// adoptable reports whether an object is there to be taken over: of no owner, or let go of by a Manifest of this name, which leaves the owner
-// mark behind.
+// adoptable reports whether an object is there to be taken over: of no owner, or let go of by a Manifest of this name, which leaves the
+// owner mark behind.
 func (w *scope) adoptable(ctx context.Context, object *unstructured.Unstructured, options apply.Options) (bool, error) {
 	id := inventory.IDOf(object)
 	live, err := get(ctx, w.runtime.Cluster(), object)
