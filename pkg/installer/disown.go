@@ -22,7 +22,7 @@ func Disown(ctx context.Context, inst Installation) (Report, error) {
 		return c.removal(nil, err)
 	}
 	report, err := c.removal(c.repeated(ctx, func(ctx context.Context) (*waiting, error) { return nil, c.disown(ctx) }))
-	if err == nil {
+	if err == nil && len(report.Objects) > 0 {
 		report.Message = "what was installed stays, without an owner"
 	}
 	return report, err

@@ -28,7 +28,7 @@ func directPlan(runtime *testkit.Cluster, module string, content testkit.Content
 	template.Namespace = "" // it is in no cluster
 	return directinstall.Plan{
 		Config: runtime.Config, Template: template, Sources: []installer.Source{installer.YAML("raw-manifest", string(content.YAML()))},
-		DefaultCR: true, Adopt: true, Wait: asLong,
+		DefaultCR: true, Adopt: true, Unmanaged: true, Wait: asLong,
 	}
 }
 
