@@ -73,7 +73,8 @@ type Options struct {
 	// Successor returns another owner that also lists the object, "" for none; Delete marks the object as the successor's instead of deleting
 	// it. May be nil.
 	Successor func(inventory.ID) string
-	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others use them too.
+	// KeepNamespaces are the names of Namespaces that others use too: Delete leaves them alone, no Claim to them counts, and what others have
+	// declared of them stays.
 	KeepNamespaces []string
 }
 

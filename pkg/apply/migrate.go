@@ -72,10 +72,11 @@ func (w *writing) migrate(ctx context.Context, live *unstructured.Unstructured, 
 	return migrated, nil
 }
 
-// ours returns the managers whose fields become those of server-side apply.
+// ours returns the managers whose fields become those of server-side apply. A namespace that many use was not made for us alone: what
+// others have declared of it stays.
 func (w *writing) ours(action Action) sets.Set[string] {
 	managers := sets.New(w.Manager)
-	if action == Adopted {
+	if action == Adopted && !w.keeps(w.id) {
 		managers.Insert(byHand...)
 		managers.Insert(w.Predecessors...)
 	}

@@ -156,7 +156,7 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 		return done(w.failed(w.id, "read", err, w.object))
 	}
 	w.live = live
-	action := Updated
+	action, note := Updated, ""
 	verdict := judge(w.mark(live), w.claim(live), live.GetUID() == w.step.Entry.UID, w.Options)
 	switch {
 	case verdict == refuse:
@@ -168,7 +168,7 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 		outcome.Owner = w.mark(live)
 		return done(outcome)
 	case verdict == adopt:
-		action = Adopted
+		action, note = Adopted, adoptedFrom(live)
 	}
 	migrated, err := w.migrate(ctx, live, action)
 	if err == nil {
@@ -182,9 +182,7 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 				action = Unchanged
 			}
 			outcome := w.applied(action, result)
-			if action == Adopted {
-				outcome.Note = adoptedFrom(live)
-			}
+			outcome.Note = note
 			return done(outcome)
 		}
 	}
