@@ -11,8 +11,8 @@ import (
 // it, too, and then the record goes. Nothing is deleted, and no hook runs. Only Name, Namespace and Config or Cluster are required;
 // OwnerKey and FieldManager must be as they were at Install.
 //
-// Another installer may then take over the objects, as this library does with apply.AdoptIfUnowned. A call that was interrupted is continued
-// by the next one, as the record stays until the last mark is gone.
+// Another installer may then take over the objects, as this library does with apply.AdoptIfUnowned. A call that was interrupted is
+// continued by the next one, as the record stays until the last mark is gone.
 func Disown(ctx context.Context, inst Installation) (Report, error) {
 	c, err := begin(inst)
 	if err == nil {

@@ -112,7 +112,8 @@ func (c *call) installedBefore(ctx context.Context, part int) (bool, error) {
 	return c.order.TakesOver(ctx, part, c.adoptable)
 }
 
-// adoptable reports whether an object is there to be taken over. One that another owner has is refused when its turn comes, with all others.
+// adoptable reports whether an object is there to be taken over. One that another owner has is refused when its turn comes, with all
+// others.
 func (c *call) adoptable(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
 	live, err := c.read(ctx, object.GroupVersionKind(), inventory.IDOf(object))
 	if err != nil || live == nil {

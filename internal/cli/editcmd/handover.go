@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
+	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
 // handOver lets go of the direct installations of modules that a Kyma is to have: its lifecycle manager takes over what has no owner.
@@ -61,11 +62,24 @@ func (a *adding) handOver(ctx context.Context, s *session, all []kymaedit.Module
 }
 
 // foresee shows what the Kyma would change in the objects of a module, by a dry run in their cluster, and names those that it would not
-// take over. What would be refused is an error: the module would be left without an owner.
+// take over. A lower version, and what would be refused, is an error: the module would be left without an owner.
 func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRequest, config *rest.Config) error {
+	cluster, err := target.Of(config).Client()
+	if err != nil {
+		return err
+	}
+	record, err := directinstall.Find(ctx, cluster, wish.Name)
+	if err != nil || record == nil {
+		return err
+	}
 	after := s.Asked.DeepCopy()
 	kymaedit.Enable(after, wish)
 	version := s.Version(after, wish.Name)
+	if moduleversion.IsDowngrade(record.Version, version) {
+		lower := &kymaedit.LowerError{Module: wish.Name, Version: version, Installed: record.Version}
+		return (&console.Failure{Code: console.CodeError, Err: lower}).
+			With("it may not read the data of that: choose the version or a channel that has it, as in kyma add %s@%s --adopt", wish.Name, record.Version)
+	}
 	d := &differing{change: a.change, direct: a.direct, all: true}
 	text, err := d.rendered(ctx, s, wish.Name, "", version)
 	if err != nil {
@@ -78,14 +92,6 @@ func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRe
 		return nil
 	}
 	if err := wouldBeRefused(wish.Name, version, d.answer); err != nil {
-		return err
-	}
-	cluster, err := target.Of(config).Client()
-	if err != nil {
-		return err
-	}
-	record, err := directinstall.Find(ctx, cluster, wish.Name)
-	if err != nil || record == nil {
 		return err
 	}
 	for _, id := range notTaken(record.Inventory, d.answer.Objects) {
