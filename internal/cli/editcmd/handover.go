@@ -78,7 +78,8 @@ func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRe
 	if moduleversion.IsDowngrade(record.Version, version) {
 		lower := &kymaedit.LowerError{Module: wish.Name, Version: version, Installed: record.Version}
 		return (&console.Failure{Code: console.CodeError, Err: lower}).
-			With("it may not read the data of that: choose the version or a channel that has it, as in kyma add %s@%s --adopt", wish.Name, record.Version)
+			With("it may not read the data of that: choose that version, or a channel that has it, as in kyma add %s@%s --adopt",
+				wish.Name, record.Version)
 	}
 	d := &differing{change: a.change, direct: a.direct, all: true}
 	text, err := d.rendered(ctx, s, wish.Name, "", version)
