@@ -3,7 +3,9 @@ package installable_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -54,6 +56,10 @@ func TestOwners(t *testing.T) {
 			}
 			if got, _ := asDirect.Adopts(object); got != test.directTakes {
 				t.Errorf("it is taken over directly: %t", got)
+			}
+			object.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
+			if got, _ := asManifest.Adopts(object); got {
+				t.Error("a Manifest takes over what is being deleted")
 			}
 			claim := installable.ClaimedDirectly(object) + installable.ClaimedByManifest(object)
 			if (claim == "") != (test.claim == "") || !strings.Contains(claim, test.claim) || test.claim != "" && !strings.Contains(claim, "--keep-resources") {

@@ -70,14 +70,14 @@ func judge(owner, claim string, recorded bool, opts Options) verdict {
 	return refuse
 }
 
-// Adopts reports whether Apply would take over an object that exists and that the inventory does not know. The error is that of Apply where
-// the object is not ours to write.
+// Adopts reports whether Apply would take over an object that exists and that the inventory does not know; one that is being deleted is as
+// good as gone. The error is that of Apply where the object is not ours to write.
 func (o Options) Adopts(live *unstructured.Unstructured) (bool, error) {
 	verdict := judge(o.mark(live), o.claim(live), false, o)
 	if verdict == refuse {
 		return false, Explain("apply", inventory.IDOf(live), o.foreign(live))
 	}
-	return verdict == adopt, nil
+	return verdict == adopt && live.GetDeletionTimestamp() == nil, nil
 }
 
 // relation returns how an owner mark is related to us. An absent mark is like that of an owner that is gone: no owner claims the object.

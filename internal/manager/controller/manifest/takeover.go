@@ -59,7 +59,8 @@ func (w *scope) adoptable(ctx context.Context, object *unstructured.Unstructured
 		return false, w.clusterProblem(id, err)
 	}
 	adopts, err := options.Adopts(live)
-	letGo := live.GetAnnotations()[v1beta2.AnnotationOwnedBy] == w.owner() && live.GetLabels()[v1beta2.LabelManagedBy] == ""
+	letGo := live.GetAnnotations()[v1beta2.AnnotationOwnedBy] == w.owner() && live.GetLabels()[v1beta2.LabelManagedBy] == "" &&
+		live.GetDeletionTimestamp() == nil
 	return adopts || letGo, w.clusterProblem(id, err)
 }
 
