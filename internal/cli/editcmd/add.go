@@ -25,6 +25,8 @@ type adding struct {
 	direct    directFlags
 	// required is flag --with-requirements.
 	required bool
+	// adopt is flag --adopt.
+	adopt bool
 
 	cr *unstructured.Unstructured
 }
@@ -39,12 +41,16 @@ func add(c *change) *cobra.Command {
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
 			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements\n" +
 			"adds them, too.\n\n" +
-			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
+			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.\n\n" +
+			"With --adopt, a module changes hands while it runs: a Kyma takes over what is installed directly, and a direct installation what\n" +
+			"kubectl, Helm or a Kyma installed and let go of. --dry-run shows what changes in each object.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
 			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
-			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml",
+			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml\n" +
+			"  kyma add notes --adopt --dry-run=client\n" +
+			"  kyma add notes --unmanaged --adopt",
 		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
 		ValidArgsFunction: c.completeWishes,
 		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
@@ -56,6 +62,7 @@ func add(c *change) *cobra.Command {
 		"customResourcePolicy: CreateAndDelete or Ignore (default: as it is, CreateAndDelete for a new module)")
 	c.strategyFlag(command)
 	flags.BoolVar(&a.required, "with-requirements", false, "add the modules that these need and the Kyma does not have, too")
+	flags.BoolVar(&a.adopt, "adopt", false, "take over what runs already: what is installed directly or, directly, what nothing owns")
 	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
 	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
 	flags.Bool("default-config-cr", false, "")
@@ -92,7 +99,7 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	}
 	installed := a.directThere(ctx, s)
 	for _, wish := range asked {
-		if err := mayAdd(ctx, s, wish, slices.Contains(installed, wish.Name)); err != nil {
+		if err := mayAdd(ctx, s, wish, !a.adopt && slices.Contains(installed, wish.Name)); err != nil {
 			return err
 		}
 	}
@@ -104,15 +111,10 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
-		for _, wish := range asked {
-			if err := s.check(&kyma.Spec, wish); err != nil {
-				return nil, err
-			}
-			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
-		}
-		return changes, nil
-	})
+	if err := a.handOver(ctx, s, asked, installed); err != nil {
+		return err
+	}
+	done, err := a.apply(ctx, s, s.enable(asked))
 	if err != nil {
 		return err
 	}
@@ -125,6 +127,19 @@ func (a *adding) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return a.createCR(ctx, s)
+}
+
+// enable returns the edit that adds modules to the Kyma.
+func (s *session) enable(asked []kymaedit.ModuleRequest) editor {
+	return func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
+		for _, wish := range asked {
+			if err := s.check(&kyma.Spec, wish); err != nil {
+				return nil, err
+			}
+			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
+		}
+		return changes, nil
+	}
 }
 
 // wanted evaluates arguments and flags.

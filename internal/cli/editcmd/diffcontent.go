@@ -125,6 +125,7 @@ func (c *contentDiff) writeAnswer(ctx context.Context, to *strings.Builder, temp
 		c.warn("what stands in the cluster is not compared", err)
 		return nil
 	}
+	c.answer = &answer
 	fmt.Fprintf(to, "\nWHAT THE CLUSTER SAYS, by a dry run against what stands there\n")
 	changetext.WriteAnswer(to, &answer, c.all)
 	return nil

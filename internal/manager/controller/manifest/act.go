@@ -16,6 +16,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -131,6 +132,8 @@ func (r *Reconciler) options(ctx context.Context, w *scope) apply.Options {
 		OwnerKey:       v1beta2.AnnotationOwnedBy,
 		Ownership:      ownership,
 		Relation:       r.appliedRelation(ctx, w),
+		Claim:          installable.ClaimedDirectly,
+		Predecessors:   []string{installable.FieldManagerDirect},
 		Workers:        workers,
 		Live:           w.runtime.Live,
 		Autoscaled:     apply.Autoscalers(w.desired),

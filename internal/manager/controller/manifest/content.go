@@ -47,6 +47,9 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 		return err
 	}
 	w.desired = declared[:len(w.order.Objects)]
+	if err := r.findTakenOver(ctx, w, parts); err != nil {
+		return err
+	}
 	w.beginReleases(parts, declared[len(w.order.Objects):])
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {

@@ -119,6 +119,9 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) error {
 	if err != nil || own == nil {
 		return err
 	}
+	if others, err := w.isOfDirect(ctx, resource, own); err != nil || others {
+		return err
+	}
 	gone, err := w.deleteModuleCR(ctx, resource, own)
 	if err != nil || gone {
 		return w.clusterProblem(inventory.IDOf(own), err)
