@@ -107,7 +107,7 @@ func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 		reflect.DeepEqual(have.Resource, want.Resource) && sameInstalls(have.AdditionalInstalls, want.AdditionalInstalls) &&
 		reflect.DeepEqual(have.Config, want.Config) && reflect.DeepEqual(have.CRDs, want.CRDs) &&
 		slices.Equal(have.AllowCRDChanges, want.AllowCRDChanges) && slices.Equal(have.CustomStateCheck, want.CustomStateCheck) &&
-		slices.Equal(have.AssociatedResources, want.AssociatedResources)
+		slices.Equal(have.AssociatedResources, want.AssociatedResources) && reflect.DeepEqual(have.KymaValues, want.KymaValues)
 }
 
 func sameInstalls(have, want []v1beta2.InstallInfo) bool {
@@ -133,6 +133,7 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 		AllowCRDChanges:      spec.AllowCRDChanges,
 		CustomStateCheck:     spec.CustomStateCheck,
 		AssociatedResources:  spec.AssociatedResources,
+		KymaValues:           spec.KymaValues,
 	})
 	own := map[string]any{}
 	if err == nil {

@@ -70,6 +70,8 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
+	// Values are those of the Kyma's entry.
+	Values *v1beta2.EntryValues
 	// Doubt is a warning for users about a component that is installed nevertheless; empty when there is none.
 	Doubt string
 	// Back is why an earlier version is installed in place of the target: the value of AnnotationRollback; empty when it is not. BackDetail

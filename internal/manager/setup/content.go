@@ -109,5 +109,8 @@ func contentProblem(err error) error {
 		content.ReasonInternal:
 		retry = retryRegistry
 	}
-	return &runtimes.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
+	return &runtimes.Problem{
+		Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry),
+		Passing: errors.Is(err, modulecontent.ErrValuesChanged), // it ends with the Kyma's next write
+	}
 }

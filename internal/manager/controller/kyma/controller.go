@@ -46,6 +46,8 @@ type Reconciler struct {
 	Catalog Catalog
 	// PullSecret is the Secret that runtimes pull images with; nil when they need none.
 	PullSecret PullSecret
+	// HubValues are the objects of the hub that entries take values from; nil: there are none.
+	HubValues HubValues
 	// InstallsLocally reports whether the Kymas of a namespace may install their modules into the hub itself; nil: no namespace's may.
 	InstallsLocally func(namespace string) bool
 	// RuntimeVersions allows the users of a runtime to pin exact versions of modules.
