@@ -49,8 +49,8 @@ func (d dice) snapshot() Snapshot {
 			d.manifest(&w, name)
 		}
 	}
-	d.consent(&w)
 	d.referTo(&w)
+	d.consent(&w)
 	return w
 }
 
@@ -121,7 +121,7 @@ func (d dice) module(name string) v1beta2.Module {
 	}
 	spec.CustomResourcePolicy = v1beta2.CustomResourcePolicy(d.one("", "CreateAndDelete", "Ignore"))
 	if d.rarely(4) {
-		spec.Values = rawJSON(d.one(`{"a":1}`, `{"a":2}`, `{"a":null,"b":[1]}`, `{}`))
+		spec.Values = rawJSON(d.one(`{"a":1}`, `{"a":2}`, `{"a":[],"b":null}`, `{}`))
 	}
 	return spec
 }

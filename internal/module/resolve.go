@@ -296,8 +296,7 @@ func (r *resolver) rollOn(v *Verdict) {
 	if asked.Channel == "" {
 		asked.Version = v.Version
 	}
-	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
-	v.Values = presentValues(v)
+	v.asBefore()
 	if found, refused := r.choose(v, asked); refused == nil && !found.admission.full() {
 		r.update(v, found)
 	}

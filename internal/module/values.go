@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,15 +27,12 @@ type ReferredValues struct {
 
 // valuesOf returns the values for the Manifest of an entry's module. While they cannot be had, those that the Manifest has stay.
 func (r *resolver) valuesOf(v *Verdict, entry *v1beta2.Module) (*v1beta2.EntryValues, *refusal) {
-	text := valuesText(entry.Values)
-	switch total := sizeOfValues(r.Snapshot.Kyma.Spec.Modules); {
-	case text == "":
-	case len(text) > v1beta2.MaxEntryValues:
-		return presentValues(v), refuse(ruleValuesInvalid, "detail",
-			fmt.Sprintf("they have %d bytes, and at most %d are accepted", len(text), v1beta2.MaxEntryValues))
-	case total > maxValues:
-		return presentValues(v), refuse(ruleValuesInvalid, "detail",
-			fmt.Sprintf("those of all entries have %d bytes, and at most %d are accepted", total, maxValues))
+	text, problem := entryValues(entry.Values)
+	if total := sizeOfValues(r.Snapshot.Kyma.Spec.Modules); problem == "" && text != "" && total > maxValues {
+		problem = fmt.Sprintf("those of all entries have %d bytes, and at most %d are accepted", total, maxValues)
+	}
+	if problem != "" {
+		return presentValues(v), refuse(ruleValuesInvalid, "detail", problem)
 	}
 	var from []v1beta2.HashedValues
 	for _, named := range entry.ValuesFrom {
@@ -74,58 +72,96 @@ func presentHash(v *Verdict, named v1beta2.ValuesReference) ReferredValues {
 	return ReferredValues{Problem: fmt.Sprintf("%s %s was not read", named.Kind, named.Name)}
 }
 
-// valuesText returns the values of an entry in one spelling, as JSON; empty for none. What cannot be read stays as it is, for the Manifest
-// to report.
-func valuesText(values *runtime.RawExtension) string {
-	if values == nil || len(values.Raw) == 0 {
-		return ""
-	}
-	var known any
-	if utiljson.Unmarshal(values.Raw, &known) != nil {
-		return string(values.Raw)
-	}
-	if fields, ok := known.(map[string]any); known == nil || ok && len(fields) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(known)
-	if err != nil {
-		return string(values.Raw)
-	}
-	return string(text)
-}
-
-// SameValues reports whether two entries set the same values.
-func SameValues(a, b *runtime.RawExtension) bool { return valuesText(a) == valuesText(b) }
-
-// sizeOfValues returns the number of bytes that the values of entries have.
-func sizeOfValues(modules []v1beta2.Module) int {
-	size := 0
-	for i := range modules {
-		size += len(valuesText(modules[i].Values))
-	}
-	return size
-}
-
-// mergesValues reports whether the values of a spec are merged with those of the other side. The status holds what is merged, twice: values
-// that are too large for that are left out of it, and refused when they are used.
-func mergesValues(modules []v1beta2.Module) bool {
-	return sizeOfValues(modules) <= maxValues && !slices.ContainsFunc(modules, func(entry v1beta2.Module) bool {
-		return len(valuesText(entry.Values)) > v1beta2.MaxEntryValues
-	})
-}
-
 // HashValues returns the hash of values as an object of the hub holds them.
 func HashValues(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// rawValues is the opposite of valuesText.
+// ValuesProblem says why an entry cannot have such values; empty when it can.
+func ValuesProblem(values *runtime.RawExtension) string {
+	_, problem := entryValues(values)
+	return problem
+}
+
+// SameValues reports whether two entries set the same values.
+func SameValues(a, b *runtime.RawExtension) bool {
+	is, _ := entryValues(a)
+	other, _ := entryValues(b)
+	return is == other
+}
+
+// entryValues returns the values of an entry in one spelling, as JSON, which is empty for none; and why they cannot be used. A null is
+// refused since API servers take it out of an entry when they patch another one: what it takes away would come back by itself.
+func entryValues(values *runtime.RawExtension) (text, problem string) {
+	if values == nil || len(values.Raw) == 0 {
+		return "", ""
+	}
+	var known any
+	if utiljson.Unmarshal(values.Raw, &known) != nil {
+		return string(values.Raw), "they are not valid JSON"
+	}
+	fields, isObject := known.(map[string]any)
+	if known == nil || isObject && len(fields) == 0 {
+		return "", ""
+	}
+	raw, err := json.Marshal(known)
+	if err != nil {
+		panic(err) // they came from JSON
+	}
+	switch path := nullIn(known, "values"); {
+	case !isObject:
+		problem = "they are no object: write names and values"
+	case len(raw) > v1beta2.MaxEntryValues:
+		problem = fmt.Sprintf("they have %d bytes, and at most %d are accepted", len(raw), v1beta2.MaxEntryValues)
+	case path != "":
+		problem = fmt.Sprintf("%q is null, which a Kyma does not keep: set another value, or write the null into an object of the hub that "+
+			"valuesFrom names", path[:min(len(path), maxText)])
+	}
+	return string(raw), problem
+}
+
+// rawValues returns the values that a text of entryValues stands for.
 func rawValues(text string) *runtime.RawExtension {
 	if text == "" {
 		return nil
 	}
 	return &runtime.RawExtension{Raw: []byte(text)}
+}
+
+// nullIn returns the path of the first field in a value that is null, empty when there is none.
+func nullIn(value any, path string) string {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			below := path + "." + name
+			if value[name] == nil {
+				return below
+			}
+			if found := nullIn(value[name], below); found != "" {
+				return found
+			}
+		}
+	case []any:
+		for i, item := range value {
+			if found := nullIn(item, fmt.Sprintf("%s[%d]", path, i)); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// sizeOfValues returns the number of bytes that the values of entries have. Those that are too large for one entry do not count: they are
+// refused there.
+func sizeOfValues(modules []v1beta2.Module) int {
+	size := 0
+	for i := range modules {
+		if values := modules[i].Values; values != nil && len(values.Raw) <= v1beta2.MaxEntryValues {
+			size += len(values.Raw)
+		}
+	}
+	return size
 }
 
 // checkValues checks the values of an entry in the Kyma of a runtime. It must not name objects of the hub: what they hold is for those who
@@ -134,16 +170,8 @@ func checkValues(where string, entry *v1beta2.Module) error {
 	if len(entry.ValuesFrom) > 0 {
 		return fmt.Errorf("%s.valuesFrom is for the hub's Kyma only: write the values into %s.values", where, where)
 	}
-	if entry.Values == nil {
-		return nil
-	}
-	text := valuesText(entry.Values)
-	if len(text) > v1beta2.MaxEntryValues {
-		return fmt.Errorf("%s.values has %d bytes, but at most %d are accepted", where, len(text), v1beta2.MaxEntryValues)
-	}
-	var fields map[string]any
-	if text != "" && utiljson.Unmarshal([]byte(text), &fields) != nil {
-		return fmt.Errorf("%s.values is no object: write names and values", where)
+	if problem := ValuesProblem(entry.Values); problem != "" {
+		return fmt.Errorf("%s.values cannot be used: %s", where, problem)
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ func TestResolve_ValuesOfAnEntry(t *testing.T) {
 	}{
 		"an entry without values has none": {},
 		"inline values are spelled in one way": {
-			entry: v1beta2.Module{Values: rawJSON(` {"b": null, "a": {"d": 1.50, "c": "x"}} `)},
-			want:  &v1beta2.EntryValues{Inline: `{"a":{"c":"x","d":1.5},"b":null}`},
+			entry: v1beta2.Module{Values: rawJSON(` {"b": [], "a": {"d": 1.50, "c": "x"}} `)},
+			want:  &v1beta2.EntryValues{Inline: `{"a":{"c":"x","d":1.5},"b":[]}`},
 		},
 		"no fields are no values": {entry: v1beta2.Module{Values: rawJSON(`{}`)}},
 		"null is no values":       {entry: v1beta2.Module{Values: rawJSON(`null`)}},
@@ -59,6 +59,13 @@ func TestResolve_ValuesOfAnEntry(t *testing.T) {
 		"an object that was not read and is not known is missing": {
 			entry: v1beta2.Module{ValuesFrom: []v1beta2.ValuesReference{inMap}}, had: had, want: had,
 			reason: v1beta2.ReasonValuesNotFound, detail: "sizes was not read",
+		},
+		"a null is told, since it would not stay": {
+			entry: v1beta2.Module{Values: rawJSON(`{"b":null,"a":[{"c":{"d":null}}]}`)}, had: had, want: had,
+			reason: v1beta2.ReasonValuesInvalid, detail: `"values.a[0].c.d" is null`,
+		},
+		"values that are no object are told": {
+			entry: v1beta2.Module{Values: rawJSON(`[1]`)}, had: had, want: had, reason: v1beta2.ReasonValuesInvalid, detail: "they are no object",
 		},
 		"values that are too large are told, and what is installed keeps its values": {
 			entry: v1beta2.Module{Values: bigValues(v1beta2.MaxEntryValues)}, had: had, want: had,
@@ -111,10 +118,27 @@ func TestResolve_AllValuesOfAKymaAreBounded(t *testing.T) {
 	}
 }
 
+// One entry's fault is not another one's.
+func TestResolve_ValuesThatAreTooLargeForAnEntryConcernNoOther(t *testing.T) {
+	other := module("other")
+	other.Values = bigValues(2 * maxValues)
+	w := sampleWorld(installedAt("regular", v1))
+	w.Kyma.Spec.Modules[0].Values = rawJSON(`{"a":1}`)
+	w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, other)
+	for _, verdict := range Resolve(w) {
+		if verdict.Module == operator && (verdict.Reason != "" || verdict.Values == nil || verdict.Values.Inline != `{"a":1}`) {
+			t.Errorf("verdict %s %q with values %+v", verdict.Reason, verdict.Message, verdict.Values)
+		}
+	}
+	if seen := byName(SeenOf(&w.Kyma.Spec).Modules); seen["other"].Values != "" || seen[operator].Values != `{"a":1}` {
+		t.Errorf("seen %+v", seen)
+	}
+}
+
 // Values are compared in one spelling, so that no pass writes twice.
 func TestMakePlan_ValuesAreWrittenOnce(t *testing.T) {
 	w := sampleWorld(installedAt("regular", v1))
-	w.Kyma.Spec.Modules[0].Values = rawJSON(`{"b": 1, "a": null}`)
+	w.Kyma.Spec.Modules[0].Values = rawJSON(`{"b": 1, "a": []}`)
 	w.Kyma.Spec.Modules[0].ValuesFrom = []v1beta2.ValuesReference{inMap}
 	w.Values = map[v1beta2.ValuesReference]ReferredValues{inMap: {Hash: "m"}}
 	plan := MakePlan(w, Resolve(w))
@@ -122,7 +146,7 @@ func TestMakePlan_ValuesAreWrittenOnce(t *testing.T) {
 		t.Fatalf("%d Manifests are applied", len(plan.Apply))
 	}
 	w = carryOut(w, plan)
-	w.Kyma.Spec.Modules[0].Values = rawJSON(`{"a":null,"b":1}`)
+	w.Kyma.Spec.Modules[0].Values = rawJSON(`{"a":[],"b":1}`)
 	if again := MakePlan(w, Resolve(w)); !again.Empty() {
 		t.Errorf("the second pass writes %+v", again)
 	}
@@ -157,8 +181,8 @@ func TestMerge_ValuesArePartOfTheEntry(t *testing.T) {
 			}
 			from := hub.Modules[0].ValuesFrom
 			Apply(hub, merged.Effective)
-			if got := valuesText(hub.Modules[0].Values); got != valuesText(spec(tc.want).Modules[0].Values) {
-				t.Errorf("the effective spec has values %s", got)
+			if got := hub.Modules[0].Values; !SameValues(got, spec(tc.want).Modules[0].Values) {
+				t.Errorf("the effective spec has values %+v", got)
 			}
 			if diff := cmp.Diff(from, hub.Modules[0].ValuesFrom); diff != "" {
 				t.Errorf("valuesFrom (-want +got):\n%s", diff)
@@ -167,12 +191,14 @@ func TestMerge_ValuesArePartOfTheEntry(t *testing.T) {
 	}
 }
 
-// The hub's values that are too large to be merged stay in its entry, where they are refused.
-func TestApply_LeavesValuesThatAreTooLarge(t *testing.T) {
-	spec := &v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "x", Values: bigValues(v1beta2.MaxEntryValues)}}}
-	Apply(spec, v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "x", Channel: "fast", Values: `{"a":1}`}}})
-	if spec.Modules[0].Channel != "fast" || len(valuesText(spec.Modules[0].Values)) <= v1beta2.MaxEntryValues {
-		t.Errorf("%+v", spec.Modules[0])
+// The hub's values that cannot be used are not merged: they stay in its entry, where they are refused.
+func TestApply_LeavesValuesThatCannotBeUsed(t *testing.T) {
+	for name, values := range map[string]*runtime.RawExtension{"too large": bigValues(v1beta2.MaxEntryValues), "with a null": rawJSON(`{"a":null}`)} {
+		spec := &v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "x", Values: values}}}
+		Apply(spec, v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "x", Channel: "fast", Values: `{"a":1}`}}})
+		if spec.Modules[0].Channel != "fast" || ValuesProblem(spec.Modules[0].Values) == "" {
+			t.Errorf("%s: %+v", name, spec.Modules[0])
+		}
 	}
 }
 
@@ -181,15 +207,18 @@ func TestCheckRuntimeSpec_Values(t *testing.T) {
 		entry v1beta2.Module
 		want  string
 	}{
-		"values of one's own are accepted": {entry: v1beta2.Module{Values: rawJSON(`{"a":{"b":null}}`)}},
+		"values of one's own are accepted": {entry: v1beta2.Module{Values: rawJSON(`{"a":{"b":[1]}}`)}},
 		"none are accepted, too":           {entry: v1beta2.Module{Values: rawJSON(`null`)}},
 		"objects of the hub are refused": {
 			v1beta2.Module{ValuesFrom: []v1beta2.ValuesReference{inSecret}}, "spec.modules[0].valuesFrom is for the hub's Kyma only",
 		},
-		"values that are too large are refused": {v1beta2.Module{Values: bigValues(v1beta2.MaxEntryValues)}, "spec.modules[0].values has 8"},
-		"a list is refused":                     {v1beta2.Module{Values: rawJSON(`[1]`)}, "spec.modules[0].values is no object"},
-		"a text is refused":                     {v1beta2.Module{Values: rawJSON(`"a"`)}, "spec.modules[0].values is no object"},
-		"what is no JSON is refused":            {v1beta2.Module{Values: rawJSON(`{`)}, "spec.modules[0].values is no object"},
+		"values that are too large are refused": {
+			v1beta2.Module{Values: bigValues(v1beta2.MaxEntryValues)}, "spec.modules[0].values cannot be used: they have 8",
+		},
+		"a list is refused":          {v1beta2.Module{Values: rawJSON(`[1]`)}, "they are no object"},
+		"a text is refused":          {v1beta2.Module{Values: rawJSON(`"a"`)}, "they are no object"},
+		"what is no JSON is refused": {v1beta2.Module{Values: rawJSON(`{`)}, "they are not valid JSON"},
+		"a null is refused":          {v1beta2.Module{Values: rawJSON(`{"a":null}`)}, `"values.a" is null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.entry.Name = "x"
@@ -210,7 +239,7 @@ func TestCheckRuntimeSpec_Values(t *testing.T) {
 
 // A Kyma with values survives the way through the status.
 func TestSeenOf_ValuesSurviveTheStatus(t *testing.T) {
-	seen := SeenOf(specOf(t, `{"modules":[{"name":"x","values":{"a":null,"b":[1,{"c":"\u00e9"}]}}]}`))
+	seen := SeenOf(specOf(t, `{"modules":[{"name":"x","values":{"a":[],"b":[1,{"c":"\u00e9"}]}}]}`))
 	text, err := json.Marshal(seen)
 	must(err)
 	var again v1beta2.SeenSpec
