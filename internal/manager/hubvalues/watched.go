@@ -88,51 +88,46 @@ func (w *Watched) GetCache() cache.Cache { return w.cache }
 
 // Text returns the values that a reference names, or the reason why there are none. It makes no call.
 func (w *Watched) Text(ctx context.Context, namespace string, reference v1beta2.ValuesReference) (text []byte, problem string) {
-	key := types.NamespacedName{Namespace: namespace, Name: reference.Name}
-	data, err := w.data(ctx, reference.Kind, key)
-	if err != nil {
-		return nil, fmt.Sprintf("%s %s: %s", reference.Kind, key, err)
-	}
-	text, there := data[reference.DataKey()]
-	if !there {
-		return nil, fmt.Sprintf("%s %s has no key %s", reference.Kind, key, reference.DataKey())
+	at := types.NamespacedName{Namespace: namespace, Name: reference.Name}
+	text, there, err := w.read(ctx, reference.Kind, at, reference.DataKey())
+	switch {
+	case err != nil:
+		return nil, fmt.Sprintf("%s %s: %s", reference.Kind, at, err)
+	case !there:
+		return nil, fmt.Sprintf("%s %s has no key %s", reference.Kind, at, reference.DataKey())
 	}
 	return text, ""
 }
 
-func (w *Watched) data(ctx context.Context, kind v1beta2.ValuesKind, key types.NamespacedName) (map[string][]byte, error) {
+// read returns the value of a key of an object. It is shared: a caller must not change it.
+func (w *Watched) read(ctx context.Context, kind v1beta2.ValuesKind, at types.NamespacedName, key string) (text []byte, there bool, err error) {
 	switch {
-	case kind == v1beta2.ValuesConfigMap && !w.configMaps:
-		return nil, errors.New("the manager may not watch ConfigMaps: apply config/rbac/role.yaml and restart it")
-	case kind == v1beta2.ValuesConfigMap:
-		found := &corev1.ConfigMap{}
-		if err := w.cache.Get(ctx, key, found, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, absent(err)
-		}
-		data := make(map[string][]byte, len(found.Data)+len(found.BinaryData))
-		for name, value := range found.BinaryData {
-			data[name] = value
-		}
-		for name, value := range found.Data {
-			data[name] = []byte(value)
-		}
-		return data, nil
 	case kind == v1beta2.ValuesSecret:
 		found := &corev1.Secret{}
-		if err := w.cache.Get(ctx, key, found, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, absent(err)
+		err = w.cache.Get(ctx, at, found, client.UnsafeDisableDeepCopy)
+		text, there = found.Data[key]
+	case kind != v1beta2.ValuesConfigMap:
+		err = errors.New("values are in Secrets and ConfigMaps only")
+	case !w.configMaps:
+		err = errors.New("the manager may not watch ConfigMaps: apply config/rbac/role.yaml and restart it")
+	default:
+		found := &corev1.ConfigMap{}
+		err = w.cache.Get(ctx, at, found, client.UnsafeDisableDeepCopy)
+		if text, there = found.BinaryData[key]; !there {
+			var written string
+			written, there = found.Data[key]
+			text = []byte(written)
 		}
-		return found.Data, nil
 	}
-	return nil, errors.New("values are in Secrets and ConfigMaps only")
+	return text, there, absent(err)
 }
 
-// absent says what is the matter with an object that the cache does not have.
+// absent says what is the matter with an object that the cache does not have; any other error stays.
 func absent(err error) error {
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("there is none with the label %s: %q", v1beta2.LabelValues, v1beta2.EnabledValue)
 	}
-	return err // the manager is shutting down
+	return err
 }
 
 // Source makes a controller handle every change with wake.

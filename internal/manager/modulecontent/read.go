@@ -97,6 +97,9 @@ func (c *Contents) read(
 		return nil, err
 	}
 	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: held}
+	if reading.values, err = reading.specValues(ctx); err != nil {
+		return nil, err
+	}
 	read := make([]Part, 0, len(parts))
 	for i := range parts {
 		part, err := reading.part(ctx, &parts[i])
@@ -108,7 +111,7 @@ func (c *Contents) read(
 	if err := reading.unused(parts); err != nil {
 		return nil, err
 	}
-	return read, errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read))
+	return read, reading.withoutSecrets(errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read)))
 }
 
 // reading is one call of Read.
@@ -123,8 +126,9 @@ type reading struct {
 	selector *metav1.LabelSelector
 	// installs counts the installations that were read.
 	installs int
-	// secrets are the texts in values that come from Secrets.
-	secrets []string
+	// values go before those of the config layer; nil for none. secrets are those of them that come from Secrets.
+	values  map[string]any
+	secrets []any
 }
 
 // part reads and renders one part.
@@ -183,12 +187,8 @@ func (r *reading) input(ctx context.Context, part *parsedSource, own helm.Instal
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values, Hooks: true,
 		Generated: &render.Generated{},
 	}
-	values, err := r.specValues(ctx)
-	if err != nil {
-		return input, err
-	}
-	if values != nil {
-		input.Values = helm.MergeValues(own.Values, values)
+	if r.values != nil {
+		input.Values = helm.MergeValues(own.Values, r.values)
 	}
 	if r.known == nil {
 		known, err := r.capabilities(ctx)
@@ -236,7 +236,7 @@ func (r *reading) generated(ctx context.Context, part *parsedSource, input rende
 // expects an effect.
 func (r *reading) unused(parts []parsedSource) error {
 	spec := &r.manifest.Spec
-	names, takes := make([]string, 0, len(parts)), spec.Values == nil && spec.KymaValues == nil
+	names, takes := make([]string, 0, len(parts)), !hasValues(spec)
 	for i := range parts {
 		names = append(names, parts[i].name, r.knownAs(parts[i].name))
 		takes = takes || r.Formats[parts[i].format].Values

@@ -81,28 +81,9 @@ func (r *reading) referredValues(ctx context.Context, from *v1beta2.HashedValues
 		return nil, valuesInvalid("%s %s: key %s holds no values: write one object in YAML there", from.Kind, from.Name, from.DataKey())
 	}
 	if from.Kind == v1beta2.ValuesSecret {
-		r.secrets = textsOf(values, r.secrets)
+		r.secrets = append(r.secrets, values)
 	}
 	return values, nil
-}
-
-// textsOf adds all texts in a value that are long enough to be recognised.
-func textsOf(value any, to []string) []string {
-	switch value := value.(type) {
-	case string:
-		if len(value) >= minSecret && !slices.Contains(to, value) {
-			to = append(to, value)
-		}
-	case map[string]any:
-		for _, inner := range value {
-			to = textsOf(inner, to)
-		}
-	case []any:
-		for _, inner := range value {
-			to = textsOf(inner, to)
-		}
-	}
-	return to
 }
 
 // withoutSecrets returns an error without what came from Secrets: the templates of a chart decide what an error says.
@@ -112,8 +93,9 @@ func (r *reading) withoutSecrets(err error) error {
 		return err
 	}
 	text := problem.Error()
-	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
-	for _, secret := range r.secrets {
+	secrets := textsIn(r.secrets, nil)
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "...")
 		quoted := strconv.Quote(secret)
 		text = strings.ReplaceAll(text, quoted[1:len(quoted)-1], "...")
@@ -122,4 +104,23 @@ func (r *reading) withoutSecrets(err error) error {
 		return err
 	}
 	return &content.Error{Reason: problem.Reason, Err: errors.New(text), RetryAfter: problem.RetryAfter}
+}
+
+// textsIn adds all texts in a value that are long enough to be recognised.
+func textsIn(value any, to []string) []string {
+	switch value := value.(type) {
+	case string:
+		if len(value) >= minSecret {
+			to = append(to, value)
+		}
+	case map[string]any:
+		for _, inner := range value {
+			to = textsIn(inner, to)
+		}
+	case []any:
+		for _, inner := range value {
+			to = textsIn(inner, to)
+		}
+	}
+	return to
 }

@@ -94,7 +94,7 @@ func TestSpecValues_WhatCannotBeUsed(t *testing.T) {
 		spec := v1beta2.ManifestSpec{KymaValues: &v1beta2.EntryValues{From: []v1beta2.HashedValues{changed}}}
 		r := readingWith(hub, spec)
 		_, err := r.specValues(t.Context())
-		r.secrets = []string{"hunter2"}
+		r.secrets = []any{"hunter2"}
 		if err = r.withoutSecrets(err); !errors.Is(err, ErrValuesChanged) || content.ReasonOf(err) != v1beta2.ReasonValuesNotFound {
 			t.Errorf("error %v", err)
 		}

@@ -202,7 +202,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
-		Progress: &a.progress, HubValues: a.values,
+		Progress: &a.progress,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

@@ -15,26 +15,24 @@ import (
 
 // readValues finds out what the objects hold that entries take values from. Only a hash of it goes on.
 func (r *Reconciler) readValues(ctx context.Context, world *module.Snapshot) {
+	if r.HubValues == nil {
+		return
+	}
+	world.Values = map[v1beta2.ValuesReference]module.ReferredValues{}
 	for i := range world.Kyma.Spec.Modules {
 		for _, named := range world.Kyma.Spec.Modules[i].ValuesFrom {
 			named.Key = named.DataKey()
-			known := module.ReferredValues{Problem: "values in objects of the hub are not read by this manager"}
-			if r.HubValues != nil {
-				text, problem := r.HubValues.Text(ctx, world.Kyma.Namespace, named)
-				known = module.ReferredValues{Problem: problem}
-				if problem == "" {
-					known.Hash = module.HashValues(text)
-				}
-			}
-			if world.Values == nil {
-				world.Values = map[v1beta2.ValuesReference]module.ReferredValues{}
+			text, problem := r.HubValues.Text(ctx, world.Kyma.Namespace, named)
+			known := module.ReferredValues{Problem: problem}
+			if problem == "" {
+				known.Hash = module.HashValues(text)
 			}
 			world.Values[named] = known
 		}
 	}
 }
 
-// valuesChanged enqueues the Kymas whose entries take values from an object that changed.
+// valuesChanged enqueues the Kymas whose entries take values from an object that changed, which may be many.
 func (r *Reconciler) valuesChanged() source.Source {
 	return r.HubValues.Source(priority.Enqueue(func(ctx context.Context, object client.Object) []reconcile.Request {
 		kind := v1beta2.ValuesSecret
@@ -43,7 +41,7 @@ func (r *Reconciler) valuesChanged() source.Source {
 		}
 		return r.kymasIn(ctx, func(kyma *v1beta2.Kyma) bool { return takesValuesFrom(kyma, kind, object.GetName()) },
 			client.InNamespace(object.GetNamespace()), client.MatchingFields{indexValues: object.GetName()})
-	}, priority.Always(priority.Now), everything))
+	}, priority.Always(priority.Soon), everything))
 }
 
 // takesValuesFrom reports whether an entry of a Kyma takes values from an object.

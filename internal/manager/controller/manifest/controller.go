@@ -43,8 +43,6 @@ type Reconciler struct {
 	PullSecret string
 	// HubSecrets give module deployer its data; nil: they are read on demand, and not watched.
 	HubSecrets HubSecrets
-	// HubValues enqueues the Manifests that lack values from an object of the hub, when it changes; nil: there are none.
-	HubValues Changes
 	// InstallsLocally reports whether the objects of a namespace may be installed into the hub itself; nil: none may.
 	InstallsLocally func(namespace string) bool
 	// Login reports changes of the operator's own credentials for registries; nil when it has none.

@@ -30,13 +30,10 @@ type HubSecrets interface {
 }
 
 // watchSecrets adds the Secrets of the hub that are no access Secrets: one whose data is installed enqueues the Manifests that may have it,
-// one with values those that lack them, the operator's own credentials for registries enqueue those that a registry refused.
+// the operator's own credentials for registries enqueue those that a registry refused.
 func (r *Reconciler) watchSecrets(b *builder.Builder) *builder.Builder {
 	if r.HubSecrets != nil {
 		b = b.WatchesRawSource(r.HubSecrets.Source(priority.Enqueue(r.throughHubSecret, priority.Always(priority.Later), everything)))
-	}
-	if r.HubValues != nil {
-		b = b.WatchesRawSource(r.HubValues.Source(priority.Enqueue(r.throughValues, priority.Always(priority.Now), everything)))
 	}
 	if r.Login != nil {
 		b = b.WatchesRawSource(r.Login.Source(priority.Enqueue(r.throughLogin, priority.Always(priority.Later), everything)))
@@ -50,21 +47,6 @@ func everything(client.Object) bool { return true }
 func (r *Reconciler) throughHubSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	return r.requestsMatching(ctx, func(*v1beta2.Manifest) bool { return true },
 		client.InNamespace(secret.GetNamespace()), client.MatchingLabels{v1beta2.LabelModuleName: deployer})
-}
-
-// throughValues returns the Manifests whose values are in an object of the hub and that could not be rendered without it. The others get
-// other values from their Kyma.
-func (r *Reconciler) throughValues(ctx context.Context, object client.Object) []reconcile.Request {
-	return r.requestsMatching(ctx, func(m *v1beta2.Manifest) bool {
-		ready := conditions.Find(m.Status.Conditions, v1beta2.ConditionReady)
-		return ready != nil && ready.Reason == v1beta2.ReasonValuesNotFound && takesValuesFrom(m, object.GetName())
-	}, client.InNamespace(object.GetNamespace()))
-}
-
-func takesValuesFrom(m *v1beta2.Manifest, name string) bool {
-	return m.Spec.KymaValues != nil && slices.ContainsFunc(m.Spec.KymaValues.From, func(from v1beta2.HashedValues) bool {
-		return from.Name == name
-	})
 }
 
 func (r *Reconciler) throughLogin(ctx context.Context, _ client.Object) []reconcile.Request {
