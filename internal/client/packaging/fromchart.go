@@ -39,7 +39,7 @@ type ChartDraft struct {
 	Values map[string]any
 }
 
-// chartWords are the values for the placeholders of a module with a chart.
+// chartWords are the values for the placeholders of a module with a chart, as they are written in YAML.
 type chartWords struct {
 	filled
 
@@ -63,7 +63,7 @@ func ScaffoldChart(ctx context.Context, dir string, draft ChartDraft) (*Scaffold
 	draft.Version = cmp.Or(draft.Version, moduleVersionOf(about.Version))
 	words, err := draft.words()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w; a module can have another name and version than its chart", draft.Chart, err)
 	}
 	dir = cmp.Or(dir, words.Module)
 	if err := draft.free(dir); err != nil {
@@ -76,10 +76,11 @@ func ScaffoldChart(ctx context.Context, dir string, draft ChartDraft) (*Scaffold
 		return nil, err
 	}
 	text, err := chartWords{
-		filled: words, Chart: plainWord(about.Name) + " " + plainWord(about.Version), Manifest: textNode(place), Values: inYAML(values),
-		Repository:    firstLink(append([]string{about.Home}, about.Sources...), "https://github.com/example/"+words.Module),
-		Documentation: firstLink([]string{about.Home}, "https://github.com/example/"+words.Module+"/blob/main/README.md"),
-		Icon:          firstLink([]string{about.Icon}, "https://raw.githubusercontent.com/example/"+words.Module+"/main/icon.svg"),
+		filled: words, Chart: strconv.Quote(about.Name + " " + about.Version), Manifest: inYAML(place),
+		Values:        indented(values),
+		Repository:    firstLink("https://github.com/example/"+words.Module, append([]string{about.Home}, about.Sources...)...),
+		Documentation: firstLink("https://github.com/example/"+words.Module+"/blob/main/README.md", about.Home),
+		Icon:          firstLink("https://raw.githubusercontent.com/example/"+words.Module+"/main/icon.svg", about.Icon),
 	}.fill()
 	if err != nil {
 		return nil, err
@@ -104,6 +105,7 @@ func (s *Scaffolded) writeAll(dir string, files []content.File, overwrite bool) 
 			err = fmt.Errorf("%s: %w", name, fs.ErrExist)
 		}
 		if err != nil {
+			removeEmpty(filepath.Dir(name), dir)
 			return err
 		}
 		s.Written = append(s.Written, name)
@@ -241,45 +243,32 @@ func moduleVersionOf(version string) string {
 	return semver.New(parsed.Major(), parsed.Minor(), parsed.Patch(), parsed.Prerelease(), "").String()
 }
 
-// firstLink returns the first text that a configuration takes as a link.
-func firstLink(texts []string, otherwise string) string {
+// firstLink returns the first text that is a link with https, in YAML; otherwise another one.
+func firstLink(otherwise string, texts ...string) string {
 	for _, text := range texts {
 		link, err := url.Parse(text)
-		if err == nil && link.Scheme == "https" && link.Hostname() != "" && link.User == nil && text == plainWord(text) {
-			return text
+		if err == nil && link.Scheme == "https" && link.Hostname() != "" && link.User == nil {
+			return inYAML(text)
 		}
 	}
-	return otherwise
+	return inYAML(otherwise)
 }
 
-// plainWord returns what a line of YAML can hold of a text by an author who is not known.
-func plainWord(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c <= ' ' || c > '~' || strings.ContainsRune("\"'`{}[]|>&*!%\\", c) {
-			return -1
-		}
-		return c
-	}, text)
-}
-
-// textNode returns a text as a value of YAML.
-func textNode(text string) string {
-	if text == plainWord(text) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
-// inYAML returns values as they stand below their key; empty for none.
-func inYAML(values map[string]any) string {
+// indented returns values as they stand below their key; empty for none.
+func indented(values map[string]any) string {
 	if len(values) == 0 {
 		return ""
 	}
-	text, err := yaml.Marshal(values)
+	return "  " + strings.ReplaceAll(inYAML(values), "\n", "\n  ")
+}
+
+// inYAML returns a value as YAML, without the line break at the end.
+func inYAML(value any) string {
+	text, err := yaml.Marshal(value)
 	if err != nil {
-		panic(err) // they came from YAML
+		panic(err) // texts, and values that came from YAML
 	}
-	return "  " + strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  ")
+	return strings.TrimSuffix(string(text), "\n")
 }
 
 // ReadValues reads values from files, the last of which counts first, as for `helm -f`.

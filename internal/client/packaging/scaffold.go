@@ -129,16 +129,19 @@ func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
 func (s *Scaffolded) undo(dir string, made bool) (err error) {
 	for _, file := range slices.Backward(s.Written) {
 		err = errors.Join(err, os.Remove(file))
-		for below := filepath.Dir(file); below != filepath.Clean(dir); below = filepath.Dir(below) {
-			if os.Remove(below) != nil {
-				break // it holds something else
-			}
-		}
+		removeEmpty(filepath.Dir(file), dir)
 	}
 	if made {
 		err = errors.Join(err, os.Remove(dir))
 	}
 	return err
+}
+
+// removeEmpty removes a directory and those above it, up to dir, as long as they are empty.
+func removeEmpty(at, dir string) {
+	for at != filepath.Clean(dir) && os.Remove(at) == nil {
+		at = filepath.Dir(at)
+	}
 }
 
 // create writes a file, unless there is one that must be kept. It removes a file that cannot be written completely.
