@@ -146,8 +146,8 @@ type Module struct {
 	// +optional
 	Approved string `json:"approved,omitempty"`
 
-	// Values for the charts of the module, over those of the module itself and of valuesFrom: at most 8 KiB as JSON. Other values are
-	// another revision of the module.
+	// Values for the charts of the module, over those of the module itself and of valuesFrom: at most 8 KiB as JSON, without null. Other
+	// values are another revision of the module.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object
 	// +optional

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -36,12 +37,13 @@ data: {colour: {{ .Values.colour | quote }}, size: {{ .Values.size | quote }}, l
 	env.Point(module, version, "regular")
 }
 
-// withEntryValues sets the values of a Kyma's only module.
-func withEntryValues(values string, from ...v1beta2.ValuesReference) func(*v1beta2.Kyma) {
+// withEntryValues sets the values of a module's entry.
+func withEntryValues(module, values string, from ...v1beta2.ValuesReference) func(*v1beta2.Kyma) {
 	return func(kyma *v1beta2.Kyma) {
-		kyma.Spec.Modules[0].Values, kyma.Spec.Modules[0].ValuesFrom = nil, from
+		entry := &kyma.Spec.Modules[slices.IndexFunc(kyma.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == module })]
+		entry.Values, entry.ValuesFrom = nil, from
 		if values != "" {
-			kyma.Spec.Modules[0].Values = &runtime.RawExtension{Raw: []byte(values)}
+			entry.Values = &runtime.RawExtension{Raw: []byte(values)}
 		}
 	}
 }
@@ -65,7 +67,7 @@ var _ = Describe("Values of a Kyma's entry", func() {
 	installed := func() (map[string]string, error) { return settings(module + "-settings")() }
 	kymaWith := func(values string, from ...v1beta2.ValuesReference) *v1beta2.Kyma {
 		GinkgoHelper()
-		return newKyma(env.Runtimes[0], testkit.WithModule(module), withEntryValues(values, from...))
+		return newKyma(env.Runtimes[0], testkit.WithModule(module), withEntryValues(module, values, from...))
 	}
 
 	It("are laid over those of the module; others are another revision, and wrong ones leave what runs", func() {
@@ -78,7 +80,7 @@ var _ = Describe("Values of a Kyma's entry", func() {
 		Expect(first.Status.Revisions).To(HaveLen(1))
 
 		By("changing them")
-		testkit.Edit(env.Hub, kyma, withEntryValues(`{"colour":"red","size":3}`))
+		testkit.Edit(env.Hub, kyma, withEntryValues(module, `{"colour":"red","size":3}`))
 		Eventually(installed).Should(And(HaveKeyWithValue("colour", "red"), HaveKeyWithValue("size", "3")))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.0.0"))
 		second := manifestOf(kyma, module)
@@ -89,13 +91,13 @@ var _ = Describe("Values of a Kyma's entry", func() {
 		expectNoCalls()
 
 		By("asking for what the chart's schema refuses")
-		testkit.Edit(env.Hub, kyma, withEntryValues(`{"colour":"blue","size":"large"}`))
+		testkit.Edit(env.Hub, kyma, withEntryValues(module, `{"colour":"blue","size":"large"}`))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonModuleError, "size"))
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonValuesInvalid, "size"))
 		Expect(installed()).To(And(HaveKeyWithValue("colour", "red"), HaveKeyWithValue("size", "3")))
 
 		By("taking them away")
-		testkit.Edit(env.Hub, kyma, withEntryValues(""))
+		testkit.Edit(env.Hub, kyma, withEntryValues(module, ""))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.0.0"))
 		Eventually(installed).Should(And(HaveKeyWithValue("colour", "grey"), HaveKeyWithValue("size", "2")))
 		Expect(manifestOf(kyma, module).Spec.KymaValues).To(BeNil())
@@ -118,7 +120,9 @@ var _ = Describe("Values of a Kyma's entry", func() {
 		before, err := installed()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(before).To(And(HaveKeyWithValue("colour", "violet"), HaveKeyWithValue("size", "5")))
-		for _, object := range []any{manifestOf(kyma, module), kyma} {
+		live, err := testkit.Live(env.Hub, kyma)()
+		Expect(err).NotTo(HaveOccurred())
+		for _, object := range []any{manifestOf(kyma, module), live} {
 			text, err := json.Marshal(object)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(string(text)).NotTo(ContainSubstring("hunter2"))
@@ -148,7 +152,7 @@ var _ = Describe("Values of a Kyma's entry", func() {
 		env.Offer(module, "1.0.0", testkit.ConfigMaps(module, "1.0.0", 1), "regular")
 		kyma := kymaWith(`{"colour":"violet"}`)
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonValuesInvalid, "has no chart that takes them"))
-		testkit.Edit(env.Hub, kyma, withEntryValues(""))
+		testkit.Edit(env.Hub, kyma, withEntryValues(module, ""))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.0.0"))
 		remove(kyma)
 	})
@@ -162,7 +166,7 @@ var _ = Describe("Values of a Kyma's entry", func() {
 		sign(module, "1.0.0", key)
 		kyma := newKyma(env.Runtimes[0], testkit.WithModule(module))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(isInstalled(module, "1.0.0"))
-		testkit.Edit(env.Hub, kyma, withEntryValues(`{"colour":"violet"}`))
+		testkit.Edit(env.Hub, kyma, withEntryValues(module, `{"colour":"violet"}`))
 		Eventually(env.ManifestOf(kyma.Name, module)).Should(tells(v1beta2.StateError, v1beta2.ReasonContentNotCovered, "spec.kymaValues"))
 		Expect(installed()).To(HaveKeyWithValue("colour", "grey"))
 		required["allow"] = []string{"values"}

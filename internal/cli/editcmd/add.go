@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // adding is one call of `kyma add`.
@@ -174,7 +176,14 @@ func (a *adding) readValues(ctx context.Context) (*runtime.RawExtension, error) 
 		return nil, err
 	}
 	text, err := json.Marshal(values)
-	return &runtime.RawExtension{Raw: text}, err
+	if err != nil {
+		return nil, err
+	}
+	raw := &runtime.RawExtension{Raw: text}
+	if problem := module.ValuesProblem(raw); problem != "" {
+		return nil, fmt.Errorf("--values cannot be used: %s", problem)
+	}
+	return raw, nil
 }
 
 // checkFlags refuses flags that have no such value, and those that exclude each other.

@@ -20,7 +20,7 @@ func TestAdd_WithValues(t *testing.T) {
 		return path
 	}
 	base, over := file("base.yaml", "colour: red\nsize: {of: 1}\n"), file("over.yaml", "size: {of: 2}\n")
-	list := file("list.yaml", "- a\n")
+	list, null := file("list.yaml", "- a\n"), file("null.yaml", "size: {of: }\n")
 	for name, c := range map[string]struct {
 		args string
 		code int
@@ -33,6 +33,7 @@ func TestAdd_WithValues(t *testing.T) {
 		"they are for one module":           {"add notes beacon --values " + base, 64, "", "--values are for one module, not for 2"},
 		"community modules take none":       {"add notes --community --values " + base, 64, "", "--values are for modules of a Kyma"},
 		"a list is refused":                 {"add notes --values " + list, 1, "", "list.yaml: the values cannot be read"},
+		"a null is refused":                 {"add notes --values " + null, 1, "", `--values cannot be used: "values.size.of" is null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
