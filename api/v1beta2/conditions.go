@@ -244,6 +244,8 @@ const (
 	ReasonSourceUnsupported = "SourceUnsupported"
 	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema.
 	ReasonValuesInvalid = "ValuesInvalid"
+	// ReasonValuesNotFound: a Secret or ConfigMap that an entry of a Kyma takes values from is not there, or does not hold them any more.
+	ReasonValuesNotFound = "ValuesNotFound"
 	// ReasonNonDeterministic: the chart renders differently each time, by other things than generated values (dates).
 	ReasonNonDeterministic = "NonDeterministic"
 	// ReasonGeneratedValuesLost: the values that a chart has generated in this runtime are gone, or were changed to what cannot be used.

@@ -101,6 +101,10 @@ type ManifestSpec struct {
 	// +optional
 	Values *runtime.RawExtension `json:"values,omitempty"`
 
+	// KymaValues are the values that the Kyma's entry of the module sets. They go before what Config says, and Values before them.
+	// +optional
+	KymaValues *EntryValues `json:"kymaValues,omitempty"`
+
 	// Ownership says what happens to objects that exist already: default AdoptIfUnowned for a Kyma's Manifest, Prevent otherwise.
 	// +optional
 	Ownership Ownership `json:"ownership,omitempty"`

@@ -112,6 +112,7 @@ func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpe
 		CRDs:               v.Extras.CRDs.DeepCopy(),
 		AllowCRDChanges:    allowedChanges(v),
 		CustomStateCheck:   slices.Clone(v.Template.Spec.CustomStateCheck),
+		KymaValues:         v.Values.DeepCopy(),
 
 		AssociatedResources: slices.Clone(v.Template.Spec.AssociatedResources),
 		ServiceAccountName:  installingAccount(kyma, v),

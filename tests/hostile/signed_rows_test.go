@@ -154,8 +154,16 @@ var manifestRows = map[string]fieldRow[*sealed]{
 			s.manifest.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "operator", Source: testkit.Raw(evilLayer(s))}}
 		},
 	),
-	"targetNamespace":    attacks("spec.targetNamespace: "+notCovered, func(s *sealed) { s.manifest.Spec.TargetNamespace = "kube-system" }),
-	"values":             attacks("spec.values: "+notCovered, func(s *sealed) { s.manifest.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"image":"evil"}`)} }),
+	"targetNamespace": attacks("spec.targetNamespace: "+notCovered, func(s *sealed) { s.manifest.Spec.TargetNamespace = "kube-system" }),
+	"values":          attacks("spec.values: "+notCovered, func(s *sealed) { s.manifest.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"image":"evil"}`)} }),
+	"kymaValues.": attacks("spec.kymaValues: "+notCovered,
+		func(s *sealed) { s.manifest.Spec.KymaValues = &v1beta2.EntryValues{Inline: `{"image":"evil"}`} },
+		func(s *sealed) {
+			s.manifest.Spec.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{{
+				ValuesReference: v1beta2.ValuesReference{Kind: v1beta2.ValuesSecret, Name: "evil"}, Hash: "sha256:" + strings.Repeat("0", 64),
+			}}}
+		},
+	),
 	"ownership":          harmless[*sealed]("says whether signed content takes over what is there"),
 	"probes.":            harmless[*sealed]("are further conditions of readiness, and write nothing"),
 	"allowCRDChanges":    attacks("spec.allowCRDChanges: "+notCovered, func(s *sealed) { s.manifest.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }),

@@ -96,6 +96,8 @@ export interface Module {
   installation: Installation
   managed: boolean
   policy?: Policy
+  /** hasValues says that the entry in the Kyma sets values. */
+  hasValues?: boolean
   beta: boolean
   mandatory: boolean
   maintenance: boolean

@@ -2,17 +2,22 @@ package editcmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // adding is one call of `kyma add`.
@@ -27,6 +32,8 @@ type adding struct {
 	required bool
 	// adopt is flag --adopt.
 	adopt bool
+	// values are the files of flag --values.
+	values []string
 
 	cr *unstructured.Unstructured
 }
@@ -48,6 +55,7 @@ func add(c *change) *cobra.Command {
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
 			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
+			"  kyma add notes --values values.yaml\n" +
 			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml\n" +
 			"  kyma add notes --adopt --dry-run=client\n" +
 			"  kyma add notes --unmanaged --adopt",
@@ -63,6 +71,8 @@ func add(c *change) *cobra.Command {
 	c.strategyFlag(command)
 	flags.BoolVar(&a.required, "with-requirements", false, "add the modules that these need and the Kyma does not have, too")
 	flags.BoolVar(&a.adopt, "adopt", false, "take over what runs already: what is installed directly or, directly, what nothing owns")
+	flags.StringArrayVar(&a.values, "values", nil,
+		"file with values for the chart of the module, in place of those in the Kyma (can be repeated; the last one counts first)")
 	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
 	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
 	flags.Bool("default-config-cr", false, "")
@@ -158,13 +168,37 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 	if err != nil {
 		return nil, err
 	}
+	values, err := a.readValues(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range asked {
-		asked[i].Policy, asked[i].Strategy = policy, v1beta2.UpgradeStrategy(a.strategy)
+		asked[i].Policy, asked[i].Strategy, asked[i].Values = policy, v1beta2.UpgradeStrategy(a.strategy), values
 	}
 	if a.crFile != "" {
 		a.cr, err = oneObject(ctx, a.console.In, a.crFile)
 	}
 	return asked, err
+}
+
+// readValues returns the values of flag --values; nil without it.
+func (a *adding) readValues(ctx context.Context) (*runtime.RawExtension, error) {
+	if len(a.values) == 0 {
+		return nil, nil
+	}
+	values, err := packaging.ReadValues(ctx, a.values)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	raw := &runtime.RawExtension{Raw: text}
+	if problem := module.ValuesProblem(raw); problem != "" {
+		return nil, fmt.Errorf("--values cannot be used: %s", problem)
+	}
+	return raw, nil
 }
 
 // checkFlags refuses flags that have no such value, and those that exclude each other.
@@ -182,6 +216,10 @@ func (a *adding) checkFlags(args []string) error {
 	switch {
 	case a.required && a.direct.isSet():
 		return console.Usage("--with-requirements is for modules of a Kyma")
+	case len(a.values) > 0 && a.direct.isSet():
+		return console.Usage("--values are for modules of a Kyma")
+	case len(a.values) > 0 && len(args) > 1:
+		return console.Usage("--values are for one module, not for %d", len(args))
 	case a.strategy != "" && a.direct.isSet():
 		return console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
 	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):

@@ -100,18 +100,21 @@ func (c *Contents) read(
 		return nil, err
 	}
 	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: held}
+	if reading.values, err = reading.specValues(ctx); err != nil {
+		return nil, err
+	}
 	read := make([]Part, 0, len(parts))
 	for i := range parts {
 		part, err := reading.part(ctx, &parts[i])
 		if err != nil {
-			return nil, err
+			return nil, reading.withoutSecrets(err)
 		}
 		read = append(read, part)
 	}
 	if err := reading.unused(parts); err != nil {
 		return nil, err
 	}
-	return read, errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read))
+	return read, reading.withoutSecrets(errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read)))
 }
 
 // reading is one call of Read.
@@ -126,6 +129,9 @@ type reading struct {
 	selector *metav1.LabelSelector
 	// installs counts the installations that were read.
 	installs int
+	// values go before those of the config layer; nil for none. secrets are those of them that come from Secrets.
+	values  map[string]any
+	secrets []any
 }
 
 // part reads and renders one part.
@@ -177,19 +183,15 @@ func (r *reading) knownAs(install string) string {
 	return installable.ConfigName(r.config.Installs(), r.manifest.Labels[v1beta2.LabelModuleName], install)
 }
 
-// input returns the input of a format with values: those of the config layer, overridden by those of the spec.
+// input returns the input of a format with values: those of the config layer, overridden by those of the Kyma's entry and of the spec.
 func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.manifest.Labels[v1beta2.LabelModuleName], part.name)), Path: part.path,
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values, Hooks: true,
 		Generated: &render.Generated{},
 	}
-	if r.manifest.Spec.Values != nil {
-		values, err := helm.Values(r.manifest.Spec.Values.Raw)
-		if err != nil {
-			return input, err
-		}
-		input.Values = helm.MergeValues(own.Values, values)
+	if r.values != nil {
+		input.Values = helm.MergeValues(own.Values, r.values)
 	}
 	if r.known == nil {
 		known, err := r.capabilities(ctx)
@@ -224,12 +226,18 @@ func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, err
 // unused refuses values that no installation uses, and settings of the config layer for installations that do not exist: their author
 // expects an effect.
 func (r *reading) unused(parts []parsedSource) error {
-	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
+	spec := &r.manifest.Spec
+	names, takes := make([]string, 0, len(parts)), !hasValues(spec)
 	for i := range parts {
 		names = append(names, parts[i].name, r.knownAs(parts[i].name))
 		takes = takes || r.Formats[parts[i].format].Values
 	}
-	if !takes {
+	switch {
+	case takes:
+	case spec.KymaValues != nil:
+		return valuesInvalid("the module's entry in the Kyma has values, and version %s of the module has no chart that takes them: "+
+			"remove values and valuesFrom from the entry", spec.Version)
+	default:
 		return valuesInvalid("spec.values: no installation takes values: remove them, or install a chart")
 	}
 	for _, name := range r.config.Installs() {

@@ -246,8 +246,8 @@ var contentReasons = map[string]bool{
 	v1beta2.ReasonRegistryUnreachable: true, v1beta2.ReasonRegistryUnauthorized: true, v1beta2.ReasonContentNotFound: true,
 	v1beta2.ReasonDigestMismatch: true, v1beta2.ReasonContentTooLarge: true, v1beta2.ReasonContentInvalid: true,
 	v1beta2.ReasonArchiveRefused: true, v1beta2.ReasonSourceInvalid: true, v1beta2.ReasonSourceUnsupported: true,
-	v1beta2.ReasonValuesInvalid: true, v1beta2.ReasonNonDeterministic: true, v1beta2.ReasonHooksRefused: true,
-	v1beta2.ReasonRemoteBaseRefused: true,
+	v1beta2.ReasonValuesInvalid: true, v1beta2.ReasonValuesNotFound: true, v1beta2.ReasonNonDeterministic: true,
+	v1beta2.ReasonHooksRefused: true, v1beta2.ReasonRemoteBaseRefused: true,
 }
 
 // reportModuleCR copies the state that the module's own CR reports, once it was observed.
