@@ -388,9 +388,7 @@ undeploy: ## Remove the manager, and the dashboard with its records; CRDs, names
 tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-crd-ref-docs := github.com/elastic/crd-ref-docs
-
 tool-gotestsum := gotest.tools/gotestsum
-
 tool-helm := helm.sh/helm/v4/cmd/helm
 
 $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm: hack/tools/go.mod hack/tools/go.sum

@@ -203,7 +203,7 @@ func TestKindThatCannotBeListedKeepsTheNamespaceForNow(t *testing.T) {
 		{"the kinds themselves", func(*fixture) ([]KindResource, error) { return nil, errors.New("no discovery") }, ClassInternal,
 			"list the kinds of objects that it may hold: no discovery"},
 		{"a kind that is no longer served", func(*fixture) ([]KindResource, error) {
-			return []KindResource{{"Thing", Resource{schema.GroupVersionResource{Group: "x.io", Version: "v1", Resource: "things"}, true, false}}}, nil
+			return []KindResource{{"Thing", Resource{GroupVersionResource: schema.GroupVersionResource{Group: "x.io", Version: "v1", Resource: "things"}, Namespaced: true}}}, nil
 		}, "", ""},
 		{"a kind that cannot be listed at all", func(*fixture) ([]KindResource, error) {
 			resource := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"}

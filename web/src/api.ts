@@ -96,7 +96,6 @@ export interface Module {
   installation: Installation
   managed: boolean
   policy?: Policy
-  /** hasValues says that the entry in the Kyma sets values. */
   hasValues?: boolean
   beta: boolean
   mandatory: boolean
@@ -387,7 +386,6 @@ export interface Release {
   mandatory?: string
   problems?: string[] | null
   access: { edit: boolean }
-  /** installed is how many have which version. */
   installed?: Record<string, number> | null
 }
 export interface Releases {
