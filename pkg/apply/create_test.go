@@ -153,7 +153,7 @@ func TestCreate_RightsForOneNameAreEnough(t *testing.T) {
 	i.opts.Ownership = Prevent
 	theirs := i.configMap("theirs", "a=1")
 	outcome := i.cluster.Apply(t.Context(), newSteps(i.configMap("theirs", "no key=1")), i.opts)[0]
-	i.is(outcome, Failed, ClassRefused)
+	i.is(outcome, Refused, ClassRefused)
 	i.tells(outcome, "no key")
 	i.exists(i.marked(theirs, stranger), "other")
 	i.is(i.cluster.Apply(t.Context(), newSteps(theirs), i.opts)[0], Refused, ClassOwnershipConflict)

@@ -17,7 +17,7 @@ func TestInstallRole_AllowsWhatAnInstallerDoes(t *testing.T) {
 	objects := documents(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gateways.example.com}
+metadata: {name: gatewaies-of-old.example.com}
 spec: {group: example.com, scope: Cluster, names: {kind: Gateway, plural: gatewaies-of-old}}
 ---
 apiVersion: apiextensions.k8s.io/v1

@@ -20,7 +20,7 @@ metadata: {name: x}
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gateways.example.com}
+metadata: {name: gatewaies.example.com}
 spec: {group: example.com, scope: Cluster, names: {kind: Gateway, plural: gatewaies}}
 ---
 apiVersion: example.com/v1
@@ -56,7 +56,7 @@ func TestNeedsOf_NamesEveryRight(t *testing.T) {
 		"objects are read, written and deleted by name; definitions and Namespaces are looked into, roles ask for what they grant": {
 			permissions.Work{Install: documents(t, aModule)},
 			`in the whole cluster {apiGroups: [""], resources: [namespaces], resourceNames: [x]` + all +
-				`, {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [gateways.example.com]` + all +
+				`, {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [gatewaies.example.com]` + all +
 				`, {apiGroups: [example.com], resources: [gatewaies], verbs: [list]}` +
 				`, {apiGroups: [example.com], resources: [gatewaies], resourceNames: [g]` + all +
 				`, {apiGroups: [rbac.authorization.k8s.io], resources: [clusterrolebindings], resourceNames: [op]` + all +

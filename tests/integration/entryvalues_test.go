@@ -60,10 +60,7 @@ func valuesIn(name, text string) *corev1.Secret {
 
 var _ = Describe("Values of a Kyma's entry", func() {
 	var module string
-	BeforeEach(func() {
-		env.FaultFree()
-		module = testkit.Unique("valued")
-	})
+	BeforeEach(func() { module = testkit.Unique("valued") })
 	installed := func() (map[string]string, error) { return settings(module + "-settings")() }
 	kymaWith := func(values string, from ...v1beta2.ValuesReference) *v1beta2.Kyma {
 		GinkgoHelper()

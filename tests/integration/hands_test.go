@@ -190,7 +190,9 @@ var _ = Describe("A module that changes hands", func() {
 		chart := testkit.Unique("chart")
 		admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: chart + "-admin"}}
 		admin.Data = map[string][]byte{"password": []byte("known to the database")}
-		runtime.Create(admin)
+		theirs := configMap(chart + "-theirs")
+		theirs.Data = map[string]string{"colour": "amber"}
+		runtime.Create(admin, theirs)
 		manifest := standAlone(env.PushLayer(chartThatGenerates(chart).Gzip(), v1beta2.RefTypeHelmChart),
 			func(m *v1beta2.Manifest) { m.Spec.Ownership = v1beta2.OwnershipAdoptIfUnowned })
 		Eventually(testkit.Live(env.Hub, manifest)).Should(

@@ -64,7 +64,7 @@ func (c *cluster) Cluster() *apply.Cluster {
 		if version := c.versions[gvk.Kind]; version != "" && version != gvk.Version {
 			return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk, Served: []string{version}}
 		}
-		plural := map[string]string{"ConfigMap": "configmaps", "Sample": "samples", "Job": "jobs", "Secret": "secrets"}[gvk.Kind]
+		plural := map[string]string{"ConfigMap": "configmaps", "Sample": "samples", "Job": "jobs", "Secret": "secrets", "Namespace": "namespaces"}[gvk.Kind]
 		return apply.Resource{GroupVersionResource: gvk.GroupVersion().WithResource(plural), Namespaced: namespaced}, nil
 	}}
 }
