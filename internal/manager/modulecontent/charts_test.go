@@ -15,6 +15,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -173,6 +174,33 @@ func TestAReleaseAsksTheClusterOnce(t *testing.T) {
 	read("blue-2", 1)
 	if looked, err := contents.Read(t.Context(), m, anyCluster); err != nil || looked[0].Rendered.Objects()[0].GetName() != "none-1-first" {
 		t.Errorf("looked at: %v, %v", looked, err)
+	}
+}
+
+// What others write into a cluster is not covered by a signature.
+func TestSignedContentFindsNothing(t *testing.T) {
+	allowed := policyOf(descriptor.RequireEnforce)
+	allowed.Allow = []descriptor.Allowance{descriptor.AllowValues}
+	for name, test := range map[string]struct {
+		covering covering
+		want     string
+	}{
+		"content without a rule":               {covering{}, "found"},
+		"content that nothing is asked of":     {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireOff)}}, "found"},
+		"content whose signature is only told": {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireAudit)}}, "found"},
+		"content that has to be signed":        {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireEnforce)}, refuses: true}, "null"},
+		"content whose rule allows values":     {covering{cover: &SignedDigests{Policy: allowed}, refuses: true}, "found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := runtimes.Capabilities{Installation: &runtimes.Installation{
+				Lookup: func(context.Context, render.Lookup) (json.RawMessage, error) { return json.RawMessage("found"), nil },
+			}}
+			r := &reading{covering: &test.covering, known: &known, manifest: manifest}
+			_, look := r.release(&parsedSource{name: "raw-manifest"}, generated.Store{}, "inputs", "sha256:1")
+			if found, err := look(t.Context(), render.Lookup{}); err != nil || string(found) != test.want {
+				t.Errorf("got %s, error %v, want %s", found, err, test.want)
+			}
+		})
 	}
 }
 

@@ -102,10 +102,10 @@ func (r *reading) renderRelease(
 //  1. Other content or other values than those of the release before are the next one.
 //  2. An installation that kept no release is one that was rendered without, by an earlier version of the chart or of the operator: the same
 //     content goes on like that, and other content is an upgrade.
-//  3. Signed content cannot depend on what others write into the cluster, unless the policy allows values, too.
+//  3. Content that has to be signed cannot depend on what others write into the cluster, unless the policy allows values, too.
 func (r *reading) release(part *parsedSource, store generated.Store, inputs, digest string) (*generated.Release, lookupFunc) {
 	look, installation := lookupFunc(r.known.Installation.Lookup), r.known.Installation
-	if r.judges() && !r.allows(descriptor.AllowValues) {
+	if r.judges() && r.refuses && !r.allows(descriptor.AllowValues) {
 		look = nothing
 	}
 	kept := store.Release(part.name)
