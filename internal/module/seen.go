@@ -73,7 +73,7 @@ func AddOwn(effective, runtime *v1beta2.KymaSpec) {
 }
 
 // fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay, and so do values
-// that cannot be used, which are refused where they stand.
+// of the entry that take no part in the merge, which are refused where they stand.
 func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule, fits bool) v1beta2.Module {
 	is := normalModule(seenModule(&entry, fits))
 	if sameModule(&is, asked) {
@@ -82,7 +82,7 @@ func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule, fits bool) v1beta2.
 	fit := *asked.DeepCopy()
 	entry.Name, entry.ControllerName, entry.Channel, entry.Version = fit.Name, fit.ControllerName, fit.Channel, fit.Version
 	entry.CustomResourcePolicy, entry.Managed, entry.AllowCRDChanges = fit.CustomResourcePolicy, fit.Managed, fit.AllowCRDChanges
-	if fit.Values != is.Values && fits && ValuesProblem(entry.Values) == "" {
+	if text, _ := entryValues(entry.Values); text == is.Values && text != fit.Values {
 		entry.Values = rawValues(fit.Values)
 	}
 	return entry

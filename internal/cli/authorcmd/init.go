@@ -84,7 +84,7 @@ func (b *initialisation) scaffold(ctx context.Context, args []string) (dir strin
 	case len(b.values) > 0:
 		return dir, nil, console.Usage("--values are those of a chart").With("name it with --from-chart")
 	case dir == "":
-		return dir, nil, console.Usage("the directory of the module is missing").With("kyma module init DIR, or --from-chart CHART")
+		return dir, nil, console.Usage("kyma module init: DIR is missing").With("kyma module init DIR, or --from-chart CHART")
 	}
 	if b.Name == "" {
 		absolute, err := filepath.Abs(dir)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,12 +21,19 @@ func (f *fixture) deployment(name string) *unstructured.Unstructured {
 	return f.find("apps/v1", "Deployment", system, name)
 }
 
-// kept checks that a Deployment is the same, and that its pods were not replaced.
-func (f *fixture) kept(before *unstructured.Unstructured) {
+// kept checks that a Deployment is the same, and that its pods were not replaced: nothing of its spec changed. Its generation counts the
+// changes of its owner mark all the same, because an API server counts changes of a Deployment's annotations, which its ReplicaSets inherit.
+func (f *fixture) kept(before *unstructured.Unstructured, marks int64) {
 	f.Helper()
 	after := f.deployment(before.GetName())
-	if after == nil || after.GetUID() != before.GetUID() || after.GetGeneration() != before.GetGeneration() {
-		f.Fatalf("Deployment %s was replaced or changed: %v", before.GetName(), after)
+	if after == nil || after.GetUID() != before.GetUID() {
+		f.Fatalf("Deployment %s was replaced: %v", before.GetName(), after)
+	}
+	if diff := cmp.Diff(before.Object["spec"], after.Object["spec"]); diff != "" {
+		f.Errorf("Deployment %s changed: %s", before.GetName(), diff)
+	}
+	if changes := after.GetGeneration() - before.GetGeneration(); changes != marks {
+		f.Errorf("Deployment %s changed %d times, and its mark %d times", before.GetName(), changes, marks)
 	}
 }
 
@@ -75,7 +83,7 @@ func TestAdopt_AModuleGoesFromKubectlAndBack(t *testing.T) {
 
 	plan.DryRun, plan.Config = false, f.config
 	f.installs(plan)
-	f.kept(before)
+	f.kept(before, 1)
 	if n := f.writes(func(config *rest.Config) { plan.Config = config; f.installs(plan) }); n != 0 {
 		t.Errorf("the same again writes %d times", n)
 	}
@@ -91,7 +99,7 @@ func TestAdopt_AModuleGoesFromKubectlAndBack(t *testing.T) {
 	}
 	removal.DryRun = false
 	f.deletes(removal)
-	f.kept(before)
+	f.kept(before, 2)
 	if live := f.deployment("hands-manager"); live.GetAnnotations()[installer.DefaultOwnerKey] != "" || f.listed("hands") != nil {
 		t.Errorf("annotations %v, record %v", live.GetAnnotations(), f.listed("hands"))
 	}
@@ -113,7 +121,7 @@ func TestAdopt_AManifestLetsGoFirst(t *testing.T) {
 	f.reason(report, err, directinstall.ReasonOwnershipConflict, "kcp-system/demo-given", "--keep-resources")
 	f.patch(f.deployment("given-manager"), "metadata: {labels: {"+v1beta2.LabelManagedBy+": null}}")
 	f.installs(plan)
-	f.kept(before)
+	f.kept(before, 1)
 	f.deletes(f.removal("given"))
 }
 

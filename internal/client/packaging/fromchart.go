@@ -247,7 +247,7 @@ func moduleVersionOf(version string) string {
 func firstLink(otherwise string, texts ...string) string {
 	for _, text := range texts {
 		link, err := url.Parse(text)
-		if err == nil && link.Scheme == "https" && link.Hostname() != "" && link.User == nil {
+		if err == nil && link.Scheme == "https" && link.Hostname() != "" && link.User == nil && !strings.Contains(text, " ") {
 			return inYAML(text)
 		}
 	}

@@ -37,8 +37,8 @@ func readingWith(hub HubValues, spec v1beta2.ManifestSpec) *reading {
 
 func TestSpecValues_LaterOnesGoBeforeEarlierOnes(t *testing.T) {
 	hub := hubObjects{
-		"Secret login values.yaml":    "a: secret\nb: secret\nc: secret\nd: secret\ntable: {x: 1, y: 1}\n",
-		"ConfigMap sizes values.yaml": "b: map\nc: map\nd: map\ntable: {y: 2}\n",
+		"Secret login values.yaml":    "a: secret\nb: secret\nc: secret\nd: secret\ntable: {x: 1, z: 1}\n",
+		"ConfigMap sizes values.yaml": "b: map\nc: map\nd: map\ntable: {z: 2}\n",
 	}
 	entry := &v1beta2.EntryValues{
 		From:   []v1beta2.HashedValues{hub.from(v1beta2.ValuesSecret, "login"), hub.from(v1beta2.ValuesConfigMap, "sizes")},
@@ -50,7 +50,7 @@ func TestSpecValues_LaterOnesGoBeforeEarlierOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"a": "secret", "b": "map", "c": "inline", "d": "manifest", "gone": nil, "table": map[string]any{"x": 1.0, "y": 2.0},
+		"a": "secret", "b": "map", "c": "inline", "d": "manifest", "gone": nil, "table": map[string]any{"x": 1.0, "z": 2.0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

@@ -39,7 +39,7 @@ func TestLookup(t *testing.T) {
 		"an object of another namespace":       {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "home", Name: "admin"}, want: "null"},
 		"a kind that is not served":            {query: render.Lookup{APIVersion: "example.com/v1", Kind: "Lamp", Name: "a"}, want: "null"},
 		"the hub itself":                       {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "admin"}, local: true, want: "null"},
-		"the objects of an empty namespace":    {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "home"}, want: `{"apiVersion":"v1","items":[],"kind":"SecretList","metadata":{"resourceVersion":""}}`},
+		"the objects of an empty namespace":    {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "home"}, want: `{"apiVersion":"v1","items":[],"kind":"SecretList","metadata":{"continue":"","resourceVersion":""}}`},
 		"an object that is too large":          {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "large"}, wrong: content.ReasonContentTooLarge},
 		"a cluster that does not say":          {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "admin"}, failing: errors.New("no"), wrong: "shop/admin"},
 		"a cluster that does not list for now": {query: render.Lookup{APIVersion: "v1", Kind: "Secret", Namespace: "shop"}, failing: errors.New("no"), wrong: "shop"},
