@@ -196,7 +196,7 @@ prepare: ## Build what verify and test need, so that these only check and test.
 	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
 
 .PHONY: build-tools
-build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo
+build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm
 	$(GO) list -deps -test -export ./... >/dev/null
 	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
 
@@ -220,7 +220,7 @@ unit-coverage:
 	hack/coverage.sh $(PURE_COVERAGE) $(PURE)
 
 .PHONY: test-integration
-test-integration: $(BIN)/ginkgo ## Run integration tests against real API servers.
+test-integration: $(BIN)/ginkgo $(BIN)/helm ## Run integration tests against real API servers.
 	$(with-assets) $(with-race) $(call ginkgo,$(INTEGRATION_TIMEOUT)) --race --procs=$(INTEGRATION_PROCS) $(TESTARGS) ./tests/integration
 
 .PHONY: test-hostile
@@ -388,10 +388,10 @@ undeploy: ## Remove the manager, and the dashboard with its records; CRDs, names
 tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-crd-ref-docs := github.com/elastic/crd-ref-docs
-
 tool-gotestsum := gotest.tools/gotestsum
+tool-helm := helm.sh/helm/v4/cmd/helm
 
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum: hack/tools/go.mod hack/tools/go.sum
+$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm: hack/tools/go.mod hack/tools/go.sum
 	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
 	@touch $@
 

@@ -244,6 +244,8 @@ const (
 	ReasonSourceUnsupported = "SourceUnsupported"
 	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema.
 	ReasonValuesInvalid = "ValuesInvalid"
+	// ReasonValuesNotFound: a Secret or ConfigMap that an entry of a Kyma takes values from is not there, or does not hold them any more.
+	ReasonValuesNotFound = "ValuesNotFound"
 	// ReasonNonDeterministic: the chart renders differently each time, by other things than generated values (dates).
 	ReasonNonDeterministic = "NonDeterministic"
 	// ReasonGeneratedValuesLost: the values that a chart has generated in this runtime are gone, or were changed to what cannot be used.
@@ -295,6 +297,8 @@ const (
 	ReasonRuntimeUnauthorized = "RuntimeUnauthorized"
 	// ReasonRuntimeForbidden: the credentials do not allow what the module needs.
 	ReasonRuntimeForbidden = "RuntimeForbidden"
+	// ReasonMissingPermissions: the ServiceAccount that installs lacks rights; nothing is written or deleted without them.
+	ReasonMissingPermissions = "MissingPermissions"
 	// ReasonHubSecretUnusable: a Secret of the hub whose data the content asks for is missing, not meant for the module, or empty.
 	ReasonHubSecretUnusable = "HubSecretUnusable" //nolint:gosec // no secret
 	// ReasonLocalAccessMissing: installing into the hub itself needs the kustomize component "local".

@@ -2,6 +2,7 @@ package v1beta2
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Kyma declares which modules a managed cluster (a runtime) has.
@@ -60,6 +61,14 @@ type KymaSpec struct {
 	// Readiness says what must be ready before a module of this Kyma counts as ready, in place of what the module's template says.
 	// +optional
 	Readiness Readiness `json:"readiness,omitempty"`
+
+	// ServiceAccountName names the ServiceAccount that installs the modules of this Kyma, in place of the one that a module's template names:
+	// one of the namespace kyma-system in a runtime, and one of the Kyma's own namespace in the hub itself. Mandatory modules are installed by
+	// that of their template. It counts in the hub's Kyma only.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // Module is one module of a Kyma.
@@ -144,6 +153,20 @@ type Module struct {
 	// +kubebuilder:validation:MaxLength=160
 	// +optional
 	Approved string `json:"approved,omitempty"`
+
+	// Values for the charts of the module, over those of the module itself and of valuesFrom: at most 8 KiB as JSON, without null. Other
+	// values are another revision of the module.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	// +optional
+	Values *runtime.RawExtension `json:"values,omitempty"`
+
+	// ValuesFrom names Secrets and ConfigMaps beside the Kyma on the hub that hold values; a later one goes before an earlier one. The Kyma in
+	// a runtime must not have any.
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	// +optional
+	ValuesFrom []ValuesReference `json:"valuesFrom,omitempty"`
 }
 
 // FailedUpgradeAction says what happens when an upgrade fails.
@@ -241,6 +264,9 @@ type SeenModule struct {
 	// +listType=atomic
 	// +optional
 	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
+	// Values are those of the entry, as JSON.
+	// +optional
+	Values string `json:"values,omitempty"`
 }
 
 // ModuleStatus is the observed state of one module.

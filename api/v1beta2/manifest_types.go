@@ -101,6 +101,10 @@ type ManifestSpec struct {
 	// +optional
 	Values *runtime.RawExtension `json:"values,omitempty"`
 
+	// KymaValues are the values that the Kyma's entry of the module sets. They go before what Config says, and Values before them.
+	// +optional
+	KymaValues *EntryValues `json:"kymaValues,omitempty"`
+
 	// Ownership says what happens to objects that exist already: default AdoptIfUnowned for a Kyma's Manifest, Prevent otherwise.
 	// +optional
 	Ownership Ownership `json:"ownership,omitempty"`
@@ -124,6 +128,14 @@ type ManifestSpec struct {
 	// +listType=atomic
 	// +optional
 	CustomStateCheck []CustomStateCheck `json:"customStateCheck,omitempty"`
+
+	// ServiceAccountName names the ServiceAccount whose rights everything is read, written and deleted with that this Manifest installs. It is
+	// one of the namespace kyma-system in a runtime, and one of the Manifest's own namespace in the hub itself. Without it the operator's
+	// rights in that cluster count.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // Ownership says what happens when an object exists that the Manifest did not make.

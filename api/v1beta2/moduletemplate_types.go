@@ -113,6 +113,12 @@ type ModuleTemplateSpec struct {
 	// +listType=set
 	// +optional
 	AllowCRDChanges []CRDRule `json:"allowCRDChanges,omitempty"`
+
+	// ServiceAccountName names the ServiceAccount that installs this version, where its Kyma names none: see the same field of a Manifest.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // CustomStateCheck maps a value in the module's CR to a state.

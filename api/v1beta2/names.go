@@ -31,6 +31,8 @@ const (
 	LabelWatchedBy = OperatorPrefix + "watched-by"
 	// LabelInventory names the Manifest that an inventory shard belongs to.
 	LabelInventory = OperatorPrefix + "inventory-of"
+	// LabelValues set to "true" on a Secret or a ConfigMap lets entries of Kymas in its namespace take values from it.
+	LabelValues = OperatorPrefix + "values"
 	// LabelComponent and LabelPartOf are the recommended labels that every module object gets.
 	LabelComponent = "app.kubernetes.io/component"
 	LabelPartOf    = "app.kubernetes.io/part-of"

@@ -107,7 +107,8 @@ func sameSpec(have, want *v1beta2.ManifestSpec) bool {
 		reflect.DeepEqual(have.Resource, want.Resource) && sameInstalls(have.AdditionalInstalls, want.AdditionalInstalls) &&
 		reflect.DeepEqual(have.Config, want.Config) && reflect.DeepEqual(have.CRDs, want.CRDs) &&
 		slices.Equal(have.AllowCRDChanges, want.AllowCRDChanges) && slices.Equal(have.CustomStateCheck, want.CustomStateCheck) &&
-		slices.Equal(have.AssociatedResources, want.AssociatedResources)
+		slices.Equal(have.AssociatedResources, want.AssociatedResources) && have.ServiceAccountName == want.ServiceAccountName &&
+		reflect.DeepEqual(have.KymaValues, want.KymaValues)
 }
 
 func sameInstalls(have, want []v1beta2.InstallInfo) bool {
@@ -133,6 +134,8 @@ func ownSpec(manifest *v1beta2.Manifest) (map[string]any, bool) {
 		AllowCRDChanges:      spec.AllowCRDChanges,
 		CustomStateCheck:     spec.CustomStateCheck,
 		AssociatedResources:  spec.AssociatedResources,
+		ServiceAccountName:   spec.ServiceAccountName,
+		KymaValues:           spec.KymaValues,
 	})
 	own := map[string]any{}
 	if err == nil {

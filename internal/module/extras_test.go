@@ -1,6 +1,7 @@
 package module
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,50 @@ func TestExtras_WhatAComponentHoldsBesideItsFirstInstallationReachesTheManifest(
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestWanted_NamesWhoInstalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		kyma, template string
+		mandatory      bool
+		want           string
+	}{
+		"no account":                               {},
+		"that of the template":                     {template: "author", want: "author"},
+		"that of the Kyma":                         {kyma: "tenant", want: "tenant"},
+		"the Kyma says for whom it is installed":   {kyma: "tenant", template: "author", want: "tenant"},
+		"a mandatory module is not the Kyma's":     {kyma: "tenant", template: "author", mandatory: true, want: "author"},
+		"nor is one whose template names no other": {kyma: "tenant", mandatory: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kyma, template := &v1beta2.Kyma{}, newTemplate(operator, v1)
+			kyma.Spec.ServiceAccountName, template.Spec.ServiceAccountName = test.kyma, test.template
+			if got := installingAccount(kyma, &Verdict{Template: template, Mandatory: test.mandatory}); got != test.want {
+				t.Errorf("installed by %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Who may write Manifests must not get the operator's rights by taking the account away.
+func TestPlan_PutsTheAccountBack(t *testing.T) {
+	w := sampleWorld(installedAt("regular", v1))
+	w.Kyma.Spec.ServiceAccountName = "tenant"
+	w = carryOut(w, MakePlan(w, Resolve(w)))
+	if plan := MakePlan(w, Resolve(w)); !plan.Empty() {
+		t.Fatalf("it is not at rest: %+v", plan)
+	}
+	for _, other := range []string{"", "strong"} {
+		w.Manifests[0].Spec.ServiceAccountName = other
+		plan := MakePlan(w, Resolve(w))
+		if len(plan.Apply) != 1 || plan.Apply[0].Spec.ServiceAccountName != "tenant" {
+			t.Errorf("with %q nothing is put back: %+v", other, plan)
+		}
+	}
+	w.Manifests[0].Spec.ServiceAccountName, w.Kyma.Spec.ServiceAccountName = "added", ""
+	if plan := MakePlan(w, Resolve(w)); len(plan.Adjust) != 1 || !strings.Contains(string(plan.Adjust[0].Patch), `"serviceAccountName":null`) {
+		t.Errorf("an account that is not asked for stays: %+v", plan)
 	}
 }
 

@@ -51,12 +51,15 @@ func (p *pair) sides() MergeInput {
 	return s
 }
 
+// refused reports whether the runtime's spec is not accepted: nothing is merged until its user has mended it.
+func (p *pair) refused() bool { return p.runtime != nil && CheckRuntimeSpec(p.runtime) != nil }
+
 // pass merges, writes, and records what was seen, unless it is interrupted before that.
 func (p *pair) pass(interrupted bool) Merged {
 	got := Merge(p.sides())
 	if got.Write {
 		if p.runtime == nil {
-			p.runtime = &v1beta2.KymaSpec{}
+			p.runtime = &v1beta2.KymaSpec{Channel: got.Effective.Channel} // Apply leaves out what means the default
 		}
 		Apply(p.runtime, got.Effective)
 	}
@@ -80,8 +83,13 @@ func (p *pair) settle() {
 	before := p.sides()
 	got := p.pass(false)
 	hub, effective := entries(before.Hub), entries(got.Effective)
-	if diff := cmp.Diff(sorted(got.Effective), SeenOf(p.runtime)); diff != "" {
-		p.t.Errorf("the runtime is not as it has to be (-want +got):\n%s", diff)
+	if diff := cmp.Diff(sorted(got.Effective), SeenOf(p.runtime)); diff != "" || p.refused() {
+		p.t.Errorf("the runtime is not as it has to be, or refused: %t (-want +got):\n%s", p.refused(), diff)
+	}
+	inForce := p.hub.DeepCopy()
+	Apply(inForce, got.Effective)
+	if diff := notApplied(p.hub, got.Effective, inForce); diff != "" {
+		p.t.Errorf("what is in force is not as it has to be (-want +got):\n%s", diff)
 	}
 	switch {
 	case before.Last == nil:
@@ -141,9 +149,13 @@ func (p *pair) step() {
 			p.runtime = nil
 		}
 	case 5:
-		p.pass(true)
+		if !p.refused() {
+			p.pass(true)
+		}
 	default:
-		p.settle()
+		if !p.refused() {
+			p.settle()
+		}
 	}
 }
 

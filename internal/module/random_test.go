@@ -49,6 +49,7 @@ func (d dice) snapshot() Snapshot {
 			d.manifest(&w, name)
 		}
 	}
+	d.referTo(&w)
 	d.consent(&w)
 	return w
 }
@@ -119,7 +120,27 @@ func (d dice) module(name string) v1beta2.Module {
 		spec.Managed = &managed
 	}
 	spec.CustomResourcePolicy = v1beta2.CustomResourcePolicy(d.one("", "CreateAndDelete", "Ignore"))
+	if d.rarely(4) {
+		spec.Values = rawJSON(d.one(`{"a":1}`, `{"a":2}`, `{"a":[],"b":null}`, `{}`))
+	}
 	return spec
+}
+
+// referTo may make entries take values from objects, some of which are missing or were not read.
+func (d dice) referTo(w *Snapshot) {
+	w.Values = map[v1beta2.ValuesReference]ReferredValues{}
+	for i := range w.Kyma.Spec.Modules {
+		if !d.rarely(6) {
+			continue
+		}
+		w.Kyma.Spec.Modules[i].ValuesFrom = []v1beta2.ValuesReference{inSecret}
+		switch d.IntN(4) {
+		case 0:
+			w.Values[inSecret] = ReferredValues{Problem: "there is none"}
+		case 1, 2:
+			w.Values[inSecret] = ReferredValues{Hash: d.one("x", "y")}
+		}
+	}
 }
 
 // release adds the release of a module, its templates and components.
@@ -206,7 +227,9 @@ func (d dice) manifest(w *Snapshot, name string) {
 
 // edit makes a random edit as a user would by hand.
 func (d dice) edit(m *v1beta2.Manifest) {
-	switch d.IntN(8) {
+	switch d.IntN(9) {
+	case 8:
+		m.Spec.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{{ValuesReference: inSecret, Hash: "x"}}, Inline: `{"z":1}`}
 	case 7:
 		m.Labels[v1beta2.LabelMandatoryModule] = "true"
 	case 0:

@@ -61,7 +61,7 @@ func (p *moves) mayStay(v *Verdict) bool {
 // keep keeps a module that is needed, at its version.
 func (p *moves) keep(m *member, dependents []string) {
 	v := m.v
-	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
+	v.asBefore()
 	p.enforce(v)
 	v.is(Keep, ruleStillRequired, ruleStillRequired.message("detail", modulesThat(dependents, " ", "needs", "need")))
 	m.leaves = false

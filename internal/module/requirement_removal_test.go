@@ -80,6 +80,16 @@ func TestStillRequired_WhatNeedsItIsKeptForAnother(t *testing.T) {
 	expectWrites(t, w, []string{"a 1.0.0"}, nil)
 }
 
+func TestStillRequired_TheValuesOfTheEntryThatIsGoneStay(t *testing.T) {
+	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), asksFor("a", "b"), func(w *Snapshot) {
+		w.Kyma.Spec.Modules[0].Values = rawJSON(`{"x":1}`)
+	}))
+	w = edited(w, asksFor("b"))
+	if plan := MakePlan(w, Resolve(w)); !plan.Empty() || manifestOf(&w, "a").Spec.KymaValues == nil {
+		t.Errorf("plan %+v for values %+v", plan, manifestOf(&w, "a").Spec.KymaValues)
+	}
+}
+
 func TestDependencies_AreRemovedAfterWhatNeedsThem(t *testing.T) {
 	w := settle(t, newGraph(publishes("a", v1), publishes("b", v1, "a"), publishes("c", v1, "b", "a"), asksFor("a", "b", "c")))
 	w = edited(w, asksFor())

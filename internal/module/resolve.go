@@ -31,6 +31,8 @@ import (
 //  10. The template is mandatory: refused.
 //  11. The module is restricted to Kymas that the release selects and this one is not: not allowed, and an installed module is Removed; the
 //     operator's list and the release contradict each other: refused.
+//     11a. The entry's values are too large, or a Secret or ConfigMap that it takes some from is not there: refused, and what is installed
+//     keeps the values that it has.
 //  12. The previous installation is being deleted or becomes unmanaged: Waiting until it is gone.
 //     12a. The version is avoided, see goBack: the installed one stays, or the last one that succeeded is installed again. After all other
 //     rules the same holds for what runs, where they keep that, whatever is offered, see depart.
@@ -154,7 +156,12 @@ func (r *resolver) module(name string) Verdict {
 	default:
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
+		var lacking *refusal
+		v.Values, lacking = r.valuesOf(&v, spec)
 		found, refused := r.choose(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
+		if refused == nil {
+			refused = lacking
+		}
 		r.enabled(&v, found, refused)
 	}
 	return v
@@ -289,7 +296,7 @@ func (r *resolver) rollOn(v *Verdict) {
 	if asked.Channel == "" {
 		asked.Version = v.Version
 	}
-	v.Policy, v.AllowCRDChanges = v.Manifest.Spec.CustomResourcePolicy, v.Manifest.Spec.AllowCRDChanges
+	v.asBefore()
 	if found, refused := r.choose(v, asked); refused == nil && !found.admission.full() {
 		r.update(v, found)
 	}

@@ -55,6 +55,8 @@ const (
 	ruleNoSelector
 	ruleNotSelected
 	ruleSelectorUseless
+	ruleValuesInvalid
+	ruleValuesNotFound
 	ruleDowngrade
 	ruleComponentMissing
 	ruleComponentInvalid
@@ -186,6 +188,13 @@ var rules = [...]Rule{
 		Message: `module template not allowed: restricted module not allowed for this Kyma: ` +
 			`the kymaSelector of the ModuleReleaseMeta is empty or invalid`,
 		Remedy: "Correct `spec.kymaSelector` of the ModuleReleaseMeta: an empty one selects no Kyma."},
+	ruleValuesInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonValuesInvalid,
+		Message: `the values of the module's entry cannot be used: {detail}`,
+		Remedy:  "Correct `values` of the entry, or put them into a Secret or ConfigMap and name that in `valuesFrom`."},
+	ruleValuesNotFound: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonValuesNotFound,
+		Message: `values of the module's entry are missing: {detail}`,
+		Remedy: "Create what the message names in the namespace of the Kyma on the hub, with the label " +
+			"`operator.kyma-project.io/values: \"true\"`, or correct `valuesFrom` of the entry. What runs keeps its values."},
 	ruleDowngrade: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonDowngrade,
 		Message: `module template update not allowed: ignore channel skew (from {from} to {to}), ` +
 			`as a higher version ({installed}) of the module was previously installed`,

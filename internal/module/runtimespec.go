@@ -57,6 +57,9 @@ func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 		seen[entry.Name] = struct{}{}
 		size += sizeOf(entry)
 	}
+	if values := sizeOfValues(spec.Modules); values > maxValues {
+		return fmt.Errorf("spec.modules holds %d bytes of values, more than %d are not accepted: remove some", values, maxValues)
+	}
 	if size > maxSpec {
 		return fmt.Errorf("spec.modules holds %d bytes of text, more than %d are not accepted: remove entries", size, maxSpec)
 	}
@@ -93,6 +96,9 @@ func checkEntry(where string, entry *v1beta2.Module) error {
 		return err
 	}
 	if err := checkConsent(where, entry); err != nil {
+		return err
+	}
+	if err := checkValues(where, entry); err != nil {
 		return err
 	}
 	return checkRules(where+".allowCRDChanges", entry.AllowCRDChanges)

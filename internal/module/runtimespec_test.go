@@ -146,7 +146,7 @@ func TestRuntimespec_WhatIsAcceptedIsWhatTheAPIAccepts(t *testing.T) {
 	known := map[string]bool{"name": true, "channel": true, "version": true, "controller": true, "remoteModuleTemplateRef": true,
 		"customResourcePolicy": true, "managed": true, "allowCRDChanges": true,
 		"onFailedUpgrade": true, "progressDeadline": true, "avoid": true, "backTo": true, "retry": true,
-		"upgradeStrategy": true, "approved": true}
+		"upgradeStrategy": true, "approved": true, "values": true, "valuesFrom": true}
 	for name := range entry {
 		if !known[name] {
 			t.Errorf("field %s of a module is neither checked nor carried between hub and runtime", name)

@@ -11,8 +11,9 @@ import (
 // true" left out, modules sorted by name, and only the first of two entries with the same name.
 func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
+	fits := sizeOfValues(spec.Modules) <= maxValues
 	for i := range spec.Modules {
-		seen.Modules = append(seen.Modules, seenModule(&spec.Modules[i]))
+		seen.Modules = append(seen.Modules, seenModule(&spec.Modules[i], fits))
 	}
 	return sorted(normal(seen))
 }
@@ -35,18 +36,18 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 		spec.Channel = want.Channel
 	}
 	spec.SkipMaintenanceWindows = want.SkipMaintenanceWindows
-	open := byName(want.Modules)
+	open, fits := byName(want.Modules), sizeOfValues(spec.Modules) <= maxValues
 	var modules []v1beta2.Module
 	for i := range spec.Modules {
 		entry := spec.Modules[i]
 		if asked := open[entry.Name]; asked != nil {
 			delete(open, entry.Name)
-			modules = append(modules, fitted(entry, asked))
+			modules = append(modules, fitted(entry, asked, fits))
 		}
 	}
 	for i := range want.Modules {
 		if asked := open[want.Modules[i].Name]; asked != nil {
-			modules = append(modules, fitted(v1beta2.Module{Name: asked.Name}, asked))
+			modules = append(modules, fitted(v1beta2.Module{Name: asked.Name}, asked, fits))
 		}
 	}
 	spec.Modules = modules
@@ -71,23 +72,33 @@ func AddOwn(effective, runtime *v1beta2.KymaSpec) {
 	}
 }
 
-// fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay.
-func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
-	is := normalModule(seenModule(&entry))
+// fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay, and so do values
+// of the entry that take no part in the merge, which are refused where they stand.
+func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule, fits bool) v1beta2.Module {
+	is := normalModule(seenModule(&entry, fits))
 	if sameModule(&is, asked) {
 		return entry
 	}
 	fit := *asked.DeepCopy()
 	entry.Name, entry.ControllerName, entry.Channel, entry.Version = fit.Name, fit.ControllerName, fit.Channel, fit.Version
 	entry.CustomResourcePolicy, entry.Managed, entry.AllowCRDChanges = fit.CustomResourcePolicy, fit.Managed, fit.AllowCRDChanges
+	if text, _ := entryValues(entry.Values); text == is.Values && text != fit.Values {
+		entry.Values = rawValues(fit.Values)
+	}
 	return entry
 }
 
-func seenModule(entry *v1beta2.Module) v1beta2.SeenModule {
-	return v1beta2.SeenModule{
+// seenModule returns an entry as it is merged. Values that cannot be used are left out, and so are all values of a spec whose values do not
+// fit: the status holds them.
+func seenModule(entry *v1beta2.Module, fits bool) v1beta2.SeenModule {
+	seen := v1beta2.SeenModule{
 		Name: entry.Name, ControllerName: entry.ControllerName, Channel: entry.Channel, Version: entry.Version,
 		CustomResourcePolicy: entry.CustomResourcePolicy, Managed: entry.Managed, AllowCRDChanges: entry.AllowCRDChanges,
 	}
+	if text, problem := entryValues(entry.Values); fits && problem == "" {
+		seen.Values = text
+	}
+	return seen
 }
 
 // normal returns a copy of a seen spec in which equivalent entries are spelled the same. The order of modules stays.
@@ -141,7 +152,7 @@ func sameModule(a, b *v1beta2.SeenModule) bool {
 	}
 	return a.Name == b.Name && a.ControllerName == b.ControllerName && a.Channel == b.Channel && a.Version == b.Version &&
 		a.CustomResourcePolicy == b.CustomResourcePolicy && (a.Managed == nil) == (b.Managed == nil) &&
-		slices.Equal(a.AllowCRDChanges, b.AllowCRDChanges)
+		slices.Equal(a.AllowCRDChanges, b.AllowCRDChanges) && a.Values == b.Values
 }
 
 // sameSeen compares two normalised specs, whatever their order.

@@ -28,6 +28,9 @@ type Snapshot struct {
 	Components map[ComponentKey]Component
 	// Cluster is what NeededFacts asks for.
 	Cluster ClusterFacts
+	// Values is what the objects hold that entries of the spec take values from, with their keys filled in. One that is absent counts as what
+	// the module's Manifest knows of it.
+	Values map[v1beta2.ValuesReference]ReferredValues
 	// Windows define when upgrades with downtime may start; nil when no policy is in force.
 	Windows *WindowPolicy
 	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:

@@ -61,8 +61,8 @@ type Verdict struct {
 	// Channel, Version and ComponentName of the version that is installed or being installed: with Keep, those of the version that is kept.
 	// Channel is empty for a pinned version; Channel and Version are empty when nothing is installed.
 	Channel, Version, ComponentName string
-	// Template, Source, LocalizedImages, Extras, Policy and AllowCRDChanges define the content of the Manifest. When Template is nil, the
-	// Manifest is left as it is.
+	// Template, Source, LocalizedImages, Extras, Policy, AllowCRDChanges and Values define the content of the Manifest. When Template is nil,
+	// the Manifest is left as it is.
 	Template        *v1beta2.ModuleTemplate
 	Source          *v1beta2.ImageSpec
 	LocalizedImages []string
@@ -70,6 +70,8 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
+	// Values are those of the Kyma's entry.
+	Values *v1beta2.EntryValues
 	// Doubt is a warning for users about a component that is installed nevertheless; empty when there is none.
 	Doubt string
 	// Back is why an earlier version is installed in place of the target: the value of AnnotationRollback; empty when it is not. BackDetail
@@ -111,6 +113,12 @@ func (v *Verdict) install(found target, component Component) {
 	v.Template, v.Source, v.LocalizedImages = found.Template, component.Source, component.LocalizedImages
 	v.Extras, v.Doubt = component.Extras, component.Warning
 	v.Requires = requiresOf(found.Template, component)
+}
+
+// asBefore keeps what the Kyma's entry said, for a module that has none any more.
+func (v *Verdict) asBefore() {
+	spec := &v.Manifest.Spec
+	v.Policy, v.AllowCRDChanges, v.Values = spec.CustomResourcePolicy, spec.AllowCRDChanges, spec.KymaValues
 }
 
 // disallow removes a module that this Kyma may no longer have.

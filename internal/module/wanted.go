@@ -112,9 +112,20 @@ func wantedSpec(kyma *v1beta2.Kyma, v *Verdict, name string) v1beta2.ManifestSpe
 		CRDs:               v.Extras.CRDs.DeepCopy(),
 		AllowCRDChanges:    allowedChanges(v),
 		CustomStateCheck:   slices.Clone(v.Template.Spec.CustomStateCheck),
+		KymaValues:         v.Values.DeepCopy(),
 
 		AssociatedResources: slices.Clone(v.Template.Spec.AssociatedResources),
+		ServiceAccountName:  installingAccount(kyma, v),
 	}
+}
+
+// installingAccount returns the ServiceAccount that installs a module: the Kyma's, which says for whom it is installed, before the
+// template's. Mandatory modules are no request of the Kyma.
+func installingAccount(kyma *v1beta2.Kyma, v *Verdict) string {
+	if v.Mandatory {
+		return v.Template.Spec.ServiceAccountName
+	}
+	return cmp.Or(kyma.Spec.ServiceAccountName, v.Template.Spec.ServiceAccountName)
 }
 
 // allowedChanges returns the CRD safety rules that an upgrade may break according to the template or the Kyma's entry, each once.

@@ -249,6 +249,9 @@ func (r *resolver) wayFrom(v *Verdict, u *upgrade) way {
 	switch now := u.planned(&spec); {
 	case now.Digest != to.Digest:
 		found.problem = "component " + found.target.Component + ":" + to.Version + " has other content than when it was installed"
+		if spec.KymaValues != nil || v.Manifest != nil && v.Manifest.Spec.KymaValues != nil {
+			found.problem += ", or the module's entry had other values then"
+		}
 	case now.Template != to.Template:
 		found.problem = `ModuleTemplate "` + template.Name + `" was changed since it was installed`
 	}

@@ -22,6 +22,9 @@ type Resource struct {
 	Namespaced bool
 	// WarmingUp means that the definition of the kind was established moments ago, see Create. It is only a hint: a wrong one costs time.
 	WarmingUp bool
+	// ByName means that the rights of the caller may be limited to names. Objects are created by an apply then: of a POST the API server does
+	// not know the name when it looks at rights.
+	ByName bool
 }
 
 // Cluster gives an apply access to a cluster. Several workers call its functions at once.
@@ -52,6 +55,11 @@ type Options struct {
 	Ownership Ownership
 	// Relation returns how another owner, given by its mark, is related to us; nil counts as OwnerForeign for all of them.
 	Relation func(owner string) Relation
+	// Claim names the installer that an object belongs to by marks other than OwnerKey, and what lets go of it; "" for none. May be nil. Such
+	// an object is a foreign owner's; where the inventory has it and it carries our mark, too, it is ours, and stays when Delete reads it.
+	Claim func(*unstructured.Unstructured) string
+	// Predecessors are the field managers of installers, besides kubectl and Helm, whose fields become ours when an object is adopted.
+	Predecessors []string
 	// Workers bounds the number of concurrent writes; DefaultWorkers when 0.
 	Workers int
 	// Live returns the state of an object in the watch streams; may be nil. Apply uses it to notice, without a call, that a recorded object
@@ -68,7 +76,8 @@ type Options struct {
 	// Successor returns another owner that also lists the object, "" for none; Delete marks the object as the successor's instead of deleting
 	// it. May be nil.
 	Successor func(inventory.ID) string
-	// KeepNamespaces are the names of Namespaces that Delete leaves alone, because others use them too.
+	// KeepNamespaces are the names of Namespaces that others use too: Delete leaves them alone, no Claim to them counts, and what others have
+	// declared of them stays.
 	KeepNamespaces []string
 }
 

@@ -53,6 +53,8 @@ type fixture struct {
 	before func(*http.Request)
 	// warmingUp makes every kind count as one whose definition was established moments ago.
 	warmingUp bool
+	// byName makes the rights of the cluster under test count as limited to names.
+	byName bool
 
 	mutex   sync.Mutex
 	learned []inventory.ID
@@ -131,7 +133,8 @@ func (f *fixture) resource(_ context.Context, gvk schema.GroupVersionKind) (Reso
 	if err != nil {
 		return Resource{}, err
 	}
-	return Resource{mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace, f.warmingUp}, nil
+	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	return Resource{GroupVersionResource: mapping.Resource, Namespaced: namespaced, WarmingUp: f.warmingUp, ByName: f.byName}, nil
 }
 
 func (f *fixture) learn(obj *unstructured.Unstructured) {

@@ -82,12 +82,44 @@ func TestConflict_SameValueOfSomebodyElseIsNoConflict(t *testing.T) {
 	})
 }
 
+// What a predecessor declared changes hands, so nothing of it is overruled; any other manager may wonder why its value does not last.
 func TestAdoptionTellsWhatItOverrules(t *testing.T) {
+	for _, test := range []struct {
+		name, manager string
+		want          []FieldConflict
+		data          string
+	}{
+		{"the release of Helm is succeeded", "helm", nil, "map[a:ours]"},
+		{"another installer is succeeded", "predecessor", nil, "map[a:ours]"},
+		{"a user is overruled in what is declared, and keeps the rest", "a-user",
+			[]FieldConflict{{".data.a", "a-user"}}, "map[a:ours b:theirs]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := onServer(t)
+			f.opts.Predecessors = []string{"predecessor"}
+			object := f.configMap("config", "a=ours")
+			f.exists(f.marked(f.configMap("config", "a=theirs", "b=theirs"), ""), test.manager)
+			outcome := f.cluster.Apply(t.Context(), newSteps(object), f.opts)[0]
+			f.is(outcome, Adopted, "")
+			if diff := cmp.Diff(test.want, outcome.Overruled); diff != "" {
+				t.Error(diff)
+			}
+			if data := valueAt(f.get(object), "data"); data != test.data {
+				t.Errorf("data is %s", data)
+			}
+		})
+	}
+}
+
+// A user who changes what a predecessor declared is overruled, too.
+func TestAdoptionTellsWhatItOverrulesOfAUserBesideThePredecessor(t *testing.T) {
 	f := onServer(t)
+	object := f.configMap("config", "a=ours", "b=ours")
 	f.exists(f.marked(f.configMap("config", "a=theirs", "b=theirs"), ""), "helm")
-	outcome := f.cluster.Apply(t.Context(), newSteps(f.configMap("config", "a=ours")), f.opts)[0]
+	f.edit(object, "kubectl-edit", "{data: {a: edited}}")
+	outcome := f.cluster.Apply(t.Context(), newSteps(object), f.opts)[0]
 	f.is(outcome, Adopted, "")
-	if diff := cmp.Diff([]FieldConflict{{".data.a", "helm"}}, outcome.Overruled); diff != "" {
+	if diff := cmp.Diff([]FieldConflict{{".data.a", "kubectl-edit"}}, outcome.Overruled); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,20 +16,30 @@ import (
 )
 
 // Create makes an object that must not exist yet, and never changes one that does. It is a POST. While a kind is warming up, an API
-// server holds a POST back for two seconds, so an apply that fits only a missing object is tried first. Where the object exists, or an
-// apply is refused that a POST may not be, the POST decides, as for any other kind.
+// server holds a POST back for two seconds, so an apply that fits only a missing object is tried first; so it is for a caller whose rights
+// may be limited to names. Where the object exists, or an apply is refused that a POST may not be, the POST decides, as for any other kind;
+// but where the caller has no right to a POST, the apply does.
 func Create(
 	ctx context.Context, client dynamic.ResourceInterface, resource Resource, object *unstructured.Unstructured, opts metav1.CreateOptions,
 ) (*unstructured.Unstructured, error) {
-	if resource.WarmingUp {
+	var refusal error
+	if resource.WarmingUp || resource.ByName {
 		made, err := applyMissing(ctx, client, object, opts)
 		switch Classify(err) {
 		case ClassConflict, ClassRefused, ClassForbidden: // an apply is strict, and needs the right to patch
+			refusal = err
 		default:
 			return made, err
 		}
 	}
-	return client.Create(ctx, object, opts)
+	made, err := client.Create(ctx, object, opts)
+	if !resource.ByName || !apierrors.IsForbidden(err) {
+		return made, err
+	}
+	if Classify(refusal) == ClassConflict { // a right that is limited to names lets no POST tell that the object exists
+		refusal = apierrors.NewAlreadyExists(resource.GroupResource(), object.GetName())
+	}
+	return nil, refusal
 }
 
 // WarmUp is for how long a kind is warming up: two seconds for which an API server holds a POST back, and as long again, because the

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
@@ -127,6 +128,36 @@ func TestCreate_InterruptedInstallOfAKindThatWarmsUpIsTakenUp(t *testing.T) {
 	i.opts.Ownership = Prevent
 	i.installs(Unchanged, object)
 	i.rests(object)
+}
+
+// A role that is limited to names allows no POST, whose name an API server does not know when it looks at rights.
+func TestCreate_RightsForOneNameAreEnough(t *testing.T) {
+	i := &installation{fixture: onServer(t)}
+	const group = "for-one-name"
+	i.exists(i.object("{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: granted}, rules: [{apiGroups: [''], "+
+		"resources: [configmaps], resourceNames: [mine, theirs], verbs: [get, create, patch, delete]}]}"), "test")
+	i.exists(i.object("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: granted}, "+
+		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: granted}, "+
+		"subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: "+group+"}]}"), "test")
+	config := rest.CopyConfig(i.config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "installer", Groups: []string{group}}
+	i.cluster.Dynamic, i.byName = i.client(config), true
+	configMaps := i.cluster.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(i.namespace)
+	i.await("the rights are known", func() bool {
+		_, err := configMaps.Get(i.Context(), "mine", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	i.costs([]string{"patch configmaps"}, func() { i.installs(Created, i.configMap("mine", "a=1")) })
+	i.costs([]string{"patch configmaps"}, func() { i.installs(Updated, i.configMap("mine", "a=2")) })
+
+	i.opts.Ownership = Prevent
+	theirs := i.configMap("theirs", "a=1")
+	outcome := i.cluster.Apply(t.Context(), newSteps(i.configMap("theirs", "no key=1")), i.opts)[0]
+	i.is(outcome, Refused, ClassRefused)
+	i.tells(outcome, "no key")
+	i.exists(i.marked(theirs, stranger), "other")
+	i.is(i.cluster.Apply(t.Context(), newSteps(theirs), i.opts)[0], Refused, ClassOwnershipConflict)
+	i.is(i.cluster.Apply(t.Context(), newSteps(i.configMap("other", "a=1")), i.opts)[0], Failed, ClassForbidden)
 }
 
 // An apply is always strict, and a POST is as strict as it is told to be.

@@ -3,8 +3,8 @@ package apply
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +27,15 @@ func (c *Cluster) Delete(ctx context.Context, entries []inventory.Entry, live fu
 	return outcomes
 }
 
+// Disown gives up objects: each loses our mark, or gets that of its successor, and stays as it is. Outcomes come in the order of the
+// entries. A second call passes over what the first has done.
+func (c *Cluster) Disown(ctx context.Context, entries []inventory.Entry, opts Options) []Outcome {
+	r := &run{Cluster: c, Options: opts, disowning: true}
+	outcomes := make([]Outcome, len(entries))
+	r.each(len(entries), func(i int) { outcomes[i] = r.remove(ctx, entries[i], inventory.Live{}) })
+	return outcomes
+}
+
 // deleting is one object that is to be deleted.
 type deleting struct {
 	*run
@@ -41,7 +50,7 @@ type deleting struct {
 func (r *run) remove(ctx context.Context, entry inventory.Entry, live inventory.Live) Outcome {
 	ours := live.Presence == inventory.Present && r.relation(live.Owner) == OwnerSelf
 	switch {
-	case r.keeps(entry.ID):
+	case !r.disowning && r.keeps(entry.ID):
 		return Outcome{ID: entry.ID, Action: Kept, UID: entry.UID, Note: "others use this namespace, too"}
 	case ours && live.Terminating:
 		return Outcome{ID: entry.ID, Action: Deleted, UID: live.UID}
@@ -94,8 +103,8 @@ func (r *run) removeAs(ctx context.Context, entry inventory.Entry, known types.U
 	return r.failed(entry.ID, "delete", contended())
 }
 
-func (r *run) keeps(id inventory.ID) bool {
-	return isNamespace(id) && slices.Contains(r.KeepNamespaces, id.Name)
+func (o Options) keeps(id inventory.ID) bool {
+	return isNamespace(id) && slices.Contains(o.KeepNamespaces, id.Name)
 }
 
 // looksFirst reports whether an object is read before it is deleted, though a stream shows it as ours: one whose deletion also deletes
@@ -116,6 +125,9 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 	case d.relation(d.mark(live)) != OwnerSelf:
 		outcome = d.succeeded(d.id, Kept, live)
 		outcome.Owner, outcome.Note = d.mark(live), "it does not carry our owner mark"
+	case !d.disowning && d.claim(live) != "":
+		outcome = d.succeeded(d.id, Kept, live)
+		outcome.Note = "it belongs to " + shortened(d.claim(live), maxReason) + ", too"
 	case live.GetDeletionTimestamp() != nil:
 		outcome = d.succeeded(d.id, Deleted, live)
 	default:
@@ -129,14 +141,18 @@ func (d *deleting) readAndRelease(ctx context.Context) *Outcome {
 // release deletes the object, unless one of the following holds, in this order; nil when the object was changed or replaced meanwhile.
 //
 //  1. It has a successor: it is handed over.
-//  2. It carries AnnotationKeep: Kept.
-//  3. It is a Namespace that holds objects of others: Kept.
-//  4. It is a CustomResourceDefinition, and others have objects of it: InUse.
+//  2. Nothing is deleted: it loses our mark.
+//  3. It carries AnnotationKeep: Kept.
+//  4. It is a Namespace that holds objects of others: Kept.
+//  5. It is a CustomResourceDefinition, and others have objects of it: InUse.
 func (d *deleting) release(ctx context.Context, uid types.UID, version string) *Outcome {
 	if d.Successor != nil {
 		if successor := d.Successor(d.id); successor != "" {
 			return d.handOver(ctx, successor, uid, version)
 		}
+	}
+	if d.disowning {
+		return d.handOver(ctx, "", uid, version)
 	}
 	if outcome := d.stays(ctx, uid); outcome != nil {
 		return outcome
@@ -161,9 +177,16 @@ func (d *deleting) release(ctx context.Context, uid types.UID, version string) *
 	return &outcome
 }
 
-// handOver marks the object as the successor's; nil when the object was changed or replaced meanwhile.
+// handOver marks the object as the successor's, or as no owner's where that is empty; nil when the object was changed or replaced
+// meanwhile.
 func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID, version string) *Outcome {
-	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: successor}}
+	var mark any // none removes the annotation
+	verb, note := "let go of", "it stays as it is, without an owner"
+	if successor != "" {
+		heir := strconv.Quote(shortened(successor, maxMark))
+		mark, verb, note = successor, "hand to "+heir+":", "it belongs to "+heir+" now, which lists it too"
+	}
+	metadata := map[string]any{"uid": uid, "annotations": map[string]any{d.OwnerKey: mark}}
 	if version != "" {
 		metadata["resourceVersion"] = version
 	}
@@ -179,13 +202,13 @@ func (d *deleting) handOver(ctx context.Context, successor string, uid types.UID
 		d.learned(handed)
 		outcome = d.succeeded(d.id, Kept, handed)
 		outcome.Successor = successor
-		outcome.Note = fmt.Sprintf("it belongs to %q now, which lists it too", shortened(successor, maxMark))
+		outcome.Note = note
 	case nowhere(err):
 		outcome = Outcome{ID: d.id, Action: Gone, UID: uid}
 	case anotherObject(err):
 		return nil
 	default:
-		outcome = d.failed(d.id, fmt.Sprintf("hand to %q:", shortened(successor, maxMark)), err, d.seen)
+		outcome = d.failed(d.id, verb, err, d.seen)
 	}
 	return &outcome
 }

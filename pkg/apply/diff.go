@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -145,7 +146,7 @@ func (r *run) compare(ctx context.Context, step inventory.Step, brings brought) 
 			return told, is
 		}
 		if outcome.Yielded {
-			told.Note = "its replicas are left to the autoscaler that targets it"
+			told.Note = strings.TrimPrefix(told.Note+"; its replicas are left to the autoscaler that targets it", "; ")
 		}
 		told.Change, is.result = ChangeUnchanged, result
 	}

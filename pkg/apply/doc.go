@@ -25,6 +25,9 @@
 // An object that carries our mark is deleted by its UID. It stays when it has a successor, when it carries AnnotationKeep, when it is a
 // Namespace that holds objects of others, or a CustomResourceDefinition of which others have objects. Only the last two need a look-up.
 //
+// Disown takes the mark from an object, which stays as it is. The next installer adopts it: the fields of its predecessor become those of
+// the new manager, which removes the ones that it does not declare.
+//
 // # How a change is previewed
 //
 // Diff makes the same calls with dry-run=All. A dry run cannot show the migration; dropped.go makes up for that.

@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -30,7 +29,7 @@ func (w *writing) withoutDropped(ctx context.Context, outcome Outcome) (*unstruc
 	return w.client.Update(ctx, result, metav1.UpdateOptions{FieldManager: w.Manager, DryRun: w.dryRun()})
 }
 
-// dropped returns the fields that only our create has set and that the content does not declare.
+// dropped returns the fields that only our create, or the installer that we succeed, has set and that the content does not declare.
 func (w *writing) dropped(outcome Outcome) (*fieldpath.Set, error) {
 	created, held := &fieldpath.Set{}, w.unread()
 	ours := w.ours(outcome.Action)
@@ -41,7 +40,7 @@ func (w *writing) dropped(outcome Outcome) (*fieldpath.Set, error) {
 				return nil, fmt.Errorf("read its managed fields: %w", err)
 			}
 		}
-		if migrates(entry, ours) {
+		if w.migrates(entry, ours) {
 			created = created.Union(fields)
 		} else {
 			held = held.Union(fields)
@@ -67,10 +66,6 @@ func (w *writing) unread() *fieldpath.Set {
 		declared.Insert(fieldpath.MakePathOrDie("data", key))
 	}
 	return declared
-}
-
-func migrates(entry metav1.ManagedFieldsEntry, ours sets.Set[string]) bool {
-	return ours.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
 }
 
 // holds reports whether a set holds a path or something below it.

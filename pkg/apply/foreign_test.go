@@ -26,7 +26,7 @@ func (f *fixture) kinds(context.Context) ([]KindResource, error) {
 	for _, list := range lists {
 		gv, _ := schema.ParseGroupVersion(list.GroupVersion)
 		for _, resource := range list.APIResources {
-			kinds = append(kinds, KindResource{resource.Kind, Resource{gv.WithResource(resource.Name), resource.Namespaced, false}})
+			kinds = append(kinds, KindResource{resource.Kind, Resource{GroupVersionResource: gv.WithResource(resource.Name), Namespaced: resource.Namespaced}})
 		}
 	}
 	return kinds, err
@@ -203,11 +203,11 @@ func TestKindThatCannotBeListedKeepsTheNamespaceForNow(t *testing.T) {
 		{"the kinds themselves", func(*fixture) ([]KindResource, error) { return nil, errors.New("no discovery") }, ClassInternal,
 			"list the kinds of objects that it may hold: no discovery"},
 		{"a kind that is no longer served", func(*fixture) ([]KindResource, error) {
-			return []KindResource{{"Thing", Resource{schema.GroupVersionResource{Group: "x.io", Version: "v1", Resource: "things"}, true, false}}}, nil
+			return []KindResource{{"Thing", Resource{GroupVersionResource: schema.GroupVersionResource{Group: "x.io", Version: "v1", Resource: "things"}, Namespaced: true}}}, nil
 		}, "", ""},
 		{"a kind that cannot be listed at all", func(*fixture) ([]KindResource, error) {
 			resource := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"}
-			return []KindResource{{"LocalSubjectAccessReview", Resource{resource, true, false}}}, nil
+			return []KindResource{{"LocalSubjectAccessReview", Resource{GroupVersionResource: resource, Namespaced: true}}}, nil
 		}, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -97,7 +97,7 @@ type Outcome struct {
 	// Owner is the mark of another owner that was found on the object, and Successor the owner that it was handed to, where it was Shared or
 	// Kept.
 	Owner, Successor string
-	// Note explains in a sentence why the object was Kept, or who uses it; may be empty.
+	// Note explains in a sentence why the object was Kept, or who uses it, or what it was before it was Adopted; may be empty.
 	Note string
 	// Err is an *Error, nil unless Action is Refused or Failed.
 	Err error

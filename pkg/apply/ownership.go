@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 // Ownership determines what happens to an existing object that we did not create.
@@ -43,28 +45,39 @@ const (
 	own                   // ours: write it
 )
 
-// judge decides by the owner mark of an object that exists, in this order:
+// judge decides by the owner mark of an object that exists, and by the claim of an installer that marks objects in another way, in this
+// order:
 //
-//  1. our own mark: ours.
+//  1. our own mark: ours, unless there is a claim to an object other than the one that the inventory recorded.
 //  2. a sibling's mark: shared. Also with Adopt, as two owners that take over each other's objects would never come to rest.
-//  3. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; its mark was removed.
-//  4. no mark, or that of an owner that is gone, on any other object: adopted unless Prevent.
-//  5. the mark of any other owner: adopted only with Adopt.
-func judge(owner string, recorded bool, opts Options) verdict {
+//  3. a claim: adopted only with Adopt.
+//  4. no mark, or that of an owner that is gone, on exactly the object that the inventory recorded: ours; its mark was removed.
+//  5. no mark, or that of an owner that is gone, on any other object: adopted unless Prevent.
+//  6. the mark of any other owner: adopted only with Adopt.
+func judge(owner, claim string, recorded bool, opts Options) verdict {
 	relation := opts.relation(owner)
+	unowned := relation == OwnerGone && claim == ""
 	switch {
-	case relation == OwnerSelf:
+	case relation == OwnerSelf && (recorded || claim == ""):
 		return own
 	case relation == OwnerSibling:
 		return share
-	case relation == OwnerGone && recorded:
+	case unowned && recorded:
 		return own
-	case relation == OwnerGone && (opts.Ownership == AdoptIfUnowned || opts.Ownership == Adopt):
-		return adopt
-	case relation == OwnerForeign && opts.Ownership == Adopt:
+	case unowned && opts.Ownership == AdoptIfUnowned, opts.Ownership == Adopt:
 		return adopt
 	}
 	return refuse
+}
+
+// Adopts reports whether Apply would take over an object that exists and that the inventory does not know; one that is being deleted is as
+// good as gone. The error is that of Apply where the object is not ours to write.
+func (o Options) Adopts(live *unstructured.Unstructured) (bool, error) {
+	verdict := judge(o.mark(live), o.claim(live), false, o)
+	if verdict == refuse {
+		return false, Explain("apply", inventory.IDOf(live), o.foreign(live))
+	}
+	return verdict == adopt && live.GetDeletionTimestamp() == nil, nil
 }
 
 // relation returns how an owner mark is related to us. An absent mark is like that of an owner that is gone: no owner claims the object.
@@ -83,8 +96,20 @@ func (o Options) relation(owner string) Relation {
 // mark reads the owner mark of an object.
 func (o Options) mark(obj *unstructured.Unstructured) string { return obj.GetAnnotations()[o.OwnerKey] }
 
+// claim returns the installer that claims an object in another way; "" for none. A namespace that many use is claimed by none of them.
+func (o Options) claim(obj *unstructured.Unstructured) string {
+	if o.Claim == nil || o.keeps(inventory.IDOf(obj)) {
+		return ""
+	}
+	return o.Claim(obj)
+}
+
 // foreign returns the error for an object that exists and is not ours to write.
-func (o Options) foreign(owner string) *Error {
+func (o Options) foreign(live *unstructured.Unstructured) *Error {
+	if claim := o.claim(live); claim != "" {
+		return &Error{Class: ClassOwnershipConflict, Message: "it exists and belongs to " + shortened(claim, maxReason)}
+	}
+	owner := o.mark(live)
 	whose, way := "it exists and carries no owner mark", AdoptIfUnowned
 	if owner != "" {
 		whose = fmt.Sprintf("it exists and belongs to %q", shortened(owner, maxMark))

@@ -20,22 +20,29 @@ func TestJudge(t *testing.T) {
 		owner    string
 		recorded bool
 		want     map[Ownership]verdict
+		claim    string
 	}{
-		{"our mark is ours", mine, false, everywhere(own)},
-		{"another spelling of our mark is ours", "self", false, everywhere(own)},
-		{"a sibling's object is shared", sibling, false, everywhere(share)},
-		{"a sibling's object is shared though it was recorded", sibling, true, everywhere(share)},
-		{"an unmarked object is adopted unless prevented", "", false, unowned},
-		{"an object that we recorded is ours though its mark was removed", "", true, everywhere(own)},
-		{"an object of an owner that is gone is adopted unless prevented", gone, false, unowned},
-		{"an object that we shared with an owner that is gone is ours", gone, true, everywhere(own)},
-		{"a foreign owner's object is adopted only on demand", stranger, false, others},
-		{"an object that a foreign owner took from us is adopted only on demand", stranger, true, others},
+		{"our mark is ours", mine, false, everywhere(own), ""},
+		{"another spelling of our mark is ours", "self", false, everywhere(own), ""},
+		{"a sibling's object is shared", sibling, false, everywhere(share), ""},
+		{"a sibling's object is shared though it was recorded", sibling, true, everywhere(share), ""},
+		{"an unmarked object is adopted unless prevented", "", false, unowned, ""},
+		{"an object that we recorded is ours though its mark was removed", "", true, everywhere(own), ""},
+		{"an object of an owner that is gone is adopted unless prevented", gone, false, unowned, ""},
+		{"an object that we shared with an owner that is gone is ours", gone, true, everywhere(own), ""},
+		{"a foreign owner's object is adopted only on demand", stranger, false, others, ""},
+		{"an object that a foreign owner took from us is adopted only on demand", stranger, true, others, ""},
+		{"an unmarked object that another installer claims is adopted only on demand", "", false, others, "another"},
+		{"an object that another installer claims since we recorded it is adopted only on demand", "", true, others, "another"},
+		{"an object of an owner that is gone and that another installer claims is adopted only on demand", gone, true, others, "another"},
+		{"an object that we recorded is ours though another installer claims it, too", mine, true, everywhere(own), "another"},
+		{"another installer's object that carries a mark of ours from before is adopted only on demand", mine, false, others, "another"},
+		{"a sibling's object is shared though another installer claims it", sibling, false, everywhere(share), "another"},
 	} {
 		for ownership, want := range test.want {
 			t.Run(test.name+"/"+string(ownership), func(t *testing.T) {
 				opts := Options{Owner: mine, Ownership: ownership, Relation: func(owner string) Relation { return relations[owner] }}
-				if got := judge(test.owner, test.recorded, opts); got != want {
+				if got := judge(test.owner, test.claim, test.recorded, opts); got != want {
 					t.Errorf("got %d, want %d", got, want)
 				}
 			})
@@ -45,7 +52,7 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeWithoutRelationsTakesEveryOwnerForAStranger(t *testing.T) {
 	opts := Options{Owner: mine, Ownership: AdoptIfUnowned}
-	if got := judge(sibling, false, opts); got != refuse {
+	if got := judge(sibling, "", false, opts); got != refuse {
 		t.Errorf("got %d", got)
 	}
 }

@@ -18,12 +18,14 @@ import (
 // controller; the next pass decides again.
 const turns = 5
 
-// run is one call of Apply, Delete or Diff.
+// run is one call of Apply, Delete, Disown or Diff.
 type run struct {
 	*Cluster
 	Options
 	// dry turns every write into a dry run.
 	dry bool
+	// disowning takes the mark from what would be deleted.
+	disowning bool
 	// scalers caches the autoscalers of the namespaces that were listed.
 	scalers scalers
 	// halted is set to the first error that every other object would meet too: a dead cluster costs one dial, not one per object.

@@ -52,13 +52,15 @@ func (w *writing) applied(action Action, result applied) Outcome {
 	return outcome
 }
 
-// patch makes one server-side apply. The UID never becomes an owned field: the API server strips it from managedFields.
+// patch makes one server-side apply. UID and resourceVersion never become owned fields: the API server strips them from managedFields.
 func (w *writing) patch(
 	ctx context.Context, content *unstructured.Unstructured, uid types.UID, force bool,
 ) (*unstructured.Unstructured, error) {
 	content.SetUID(uid)
-	defer content.SetUID("")
+	content.SetResourceVersion(w.version)
 	data, err := json.Marshal(content)
+	content.SetUID("")
+	content.SetResourceVersion("")
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}

@@ -42,6 +42,7 @@ type writing struct {
 	client   dynamic.ResourceInterface
 	resource Resource
 	live     *unstructured.Unstructured // as it was read last; nil when it was not
+	version  string                     // the resourceVersion that a server-side apply fits; "" for any
 
 	reversioned bool // the fields that we own were said to be of the present version
 }
@@ -155,11 +156,11 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 		return done(w.failed(w.id, "read", err, w.object))
 	}
 	w.live = live
-	action := Updated
-	verdict := judge(w.mark(live), live.GetUID() == w.step.Entry.UID, w.Options)
+	action, note := Updated, ""
+	verdict := judge(w.mark(live), w.claim(live), live.GetUID() == w.step.Entry.UID, w.Options)
 	switch {
 	case verdict == refuse:
-		return done(w.failed(w.id, "apply", w.foreign(w.mark(live))))
+		return done(w.failed(w.id, "apply", w.foreign(live)))
 	case live.GetDeletionTimestamp() != nil: // a sibling's, too: it does not keep an object that it deletes
 		return done(w.failed(w.id, "apply", Terminating(live)))
 	case verdict == share:
@@ -167,16 +168,22 @@ func (w *writing) takeOver(ctx context.Context) (*Outcome, move) {
 		outcome.Owner = w.mark(live)
 		return done(outcome)
 	case verdict == adopt:
-		action = Adopted
+		action, note = Adopted, adoptedFrom(live)
 	}
 	migrated, err := w.migrate(ctx, live, action)
 	if err == nil {
+		w.version = ""
+		if w.relation(w.mark(live)) != OwnerSelf { // it could get another owner since it was read, whose mark has another key
+			w.version = migrated.GetResourceVersion()
+		}
 		var result applied
 		if result, err = w.apply(ctx, w.handOver(live, w.ours(action)), live.GetUID(), true); err == nil {
-			if action == Updated && !migrated && result.object.GetResourceVersion() == live.GetResourceVersion() {
+			if action == Updated && result.object.GetResourceVersion() == live.GetResourceVersion() {
 				action = Unchanged
 			}
-			return done(w.applied(action, result))
+			outcome := w.applied(action, result)
+			outcome.Note = note
+			return done(outcome)
 		}
 	}
 	if isVersionGone(err) && !w.reversioned && !w.dry {

@@ -1,9 +1,12 @@
-// Package generated answers: which values did the charts of an installation generate, and how does its cluster keep them?
+// Package generated answers: which values did the charts of an installation generate, what did they look up in the cluster, and how does
+// that keep both?
 //
 // A value belongs to a source of the installation, and to the call that gave it; package render/helm names calls. All values of an
 // installation are in one Secret, which is an object of the installation like its others, and the first of them to be applied.
 //
-// Non-goals: it makes no value, and does not judge whether one can be the result of its call.
+// What was looked up belongs to the [Release] that did it.
+//
+// Non-goals: it makes no value, looks nothing up, and does not judge whether a value can be the result of its call.
 package generated
 
 import (
@@ -46,6 +49,11 @@ func Read(secret *unstructured.Unstructured) (Store, error) {
 	}
 	if len(plain) > 0 && json.Unmarshal(plain, &store.Values) != nil { // whose errors may show what is secret
 		return Store{Version: store.Version}, fmt.Errorf("%s is no JSON object of sources, each of which has an object of values", dataKey)
+	}
+	for source, values := range store.Values {
+		if _, ok := readRelease(values); !ok {
+			return Store{Version: store.Version}, fmt.Errorf("%s has no revision in the entry %q of source %q", dataKey, releaseKey, source)
+		}
 	}
 	return store, nil
 }

@@ -46,7 +46,9 @@ func TestRead(t *testing.T) {
 		"data that is no base64": {
 			&unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"values.json": "hunter2!"}}}, nil, "is not encoded",
 		},
-		"data of another kind": {&unstructured.Unstructured{Object: map[string]any{"data": "hunter2!"}}, nil, "data"},
+		"a release that has no number": {secretOf(`{"a": {"release": {"inputs": "hunter2"}}}`), nil, `values.json has no revision in the entry "release" of source "a"`},
+		"a release that is no object":  {secretOf(`{"a": {"release": "hunter2"}}`), nil, `in the entry "release" of source "a"`},
+		"data of another kind":         {&unstructured.Unstructured{Object: map[string]any{"data": "hunter2!"}}, nil, "data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := generated.Read(test.secret)

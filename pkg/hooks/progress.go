@@ -45,7 +45,7 @@ func (p Progress) ticketOf(event Event) string {
 
 // Situation decides at which events the hooks of a new release run, where its Progress does not.
 type Situation struct {
-	// Installed: the source was installed before, and had no hooks.
+	// Installed: the source was installed before, and had no hooks; or by another installer, whose place this one takes.
 	Installed bool
 	// GoesBack: the release was installed before the one that it follows.
 	GoesBack bool

@@ -27,7 +27,7 @@ var (
 	namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 )
 
-// call is one call of Install, Check, Diff or Uninstall.
+// call is one call of Install, Check, Diff, Disown or Uninstall.
 type call struct {
 	inst    Installation // with defaults
 	cluster *Cluster
@@ -118,7 +118,7 @@ func (c *call) validate() error {
 	return nil
 }
 
-// validateContent checks what every call but Uninstall needs.
+// validateContent checks what every call but Disown and Uninstall needs.
 func (c *call) validateContent() error {
 	if len(c.inst.CRDs)+len(c.inst.Sources)+len(c.inst.CustomResources) == 0 {
 		return invalid("the Installation declares nothing: set Sources, CRDs or CustomResources, or call Uninstall")
@@ -163,6 +163,7 @@ func (c *call) options() apply.Options {
 	return apply.Options{
 		Manager: c.inst.FieldManager, Owner: c.owner(), OwnerKey: c.inst.OwnerKey, Ownership: c.inst.Ownership,
 		Live: c.live, Autoscaled: apply.Autoscalers(c.desired), Relation: c.inst.Relation, Successor: c.inst.Successor,
+		Claim: c.inst.Claim, Predecessors: c.inst.Predecessors,
 	}
 }
 

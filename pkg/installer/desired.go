@@ -28,7 +28,7 @@ func (c *call) renderDesired(ctx context.Context) error {
 		}
 		c.parts = append(c.parts, rendered)
 	}
-	if err := c.place(); err != nil {
+	if err := c.place(ctx); err != nil {
 		return err
 	}
 	if len(c.desired)+len(c.unplaced) == 0 && len(c.record.entries) > 0 {
@@ -92,7 +92,7 @@ func (c *call) resolve(ctx context.Context, source *Source) (content.Resolved, e
 // place brings the objects of all parts into their namespaces, and notes in which order they are applied.
 //
 // Whether objects live in a namespace is unknown while their kind is not served, which an earlier part may change.
-func (c *call) place() error {
+func (c *call) place(ctx context.Context) error {
 	var all []*unstructured.Unstructured
 	for _, part := range c.parts {
 		all = slices.Concat(all, slices.Concat(part.Steps...), part.Hooks)
@@ -123,7 +123,7 @@ func (c *call) place() error {
 			c.unserved[inventory.IDOf(hook)] = true
 		}
 	}
-	return c.beginReleases()
+	return c.beginReleases(ctx)
 }
 
 func (c *call) placeCustom(scope render.Scope) error {

@@ -42,7 +42,7 @@ func Install(ctx context.Context, inst Installation) (Report, error) {
 func (c *call) install(ctx context.Context) (*waiting, error) {
 	c.pruning = nil
 	if len(c.unplaced)+len(c.unserved) > 0 { // their kinds may be served by now
-		if err := c.place(); err != nil {
+		if err := c.place(ctx); err != nil {
 			return nil, err
 		}
 	}

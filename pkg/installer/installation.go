@@ -58,6 +58,12 @@ type Installation struct {
 	Relation func(owner string) apply.Relation
 	// Successor names another owner that lists an object too, "" for none: the object is marked as that one's instead of being deleted.
 	Successor func(inventory.ID) string
+	// Claim names the installer that an object belongs to by marks of another kind, "" for none; with nil there is no such installer. What it
+	// claims is taken over only with apply.Adopt, and stays when this installation goes.
+	Claim func(*unstructured.Unstructured) string
+	// Predecessors are the field managers of installers, besides kubectl and Helm, that this one may follow: what they declared and this
+	// installation does not is removed from an object that is taken over.
+	Predecessors []string
 	// OwnerKey is the annotation that marks objects as this installation's, with the value "<namespace>/<name>"; empty means
 	// DefaultOwnerKey. It must not change while something is installed.
 	OwnerKey string

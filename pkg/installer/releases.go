@@ -2,12 +2,14 @@ package installer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/hooks"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
@@ -56,7 +58,7 @@ func progressIn(releases []release, source string) *hooks.Progress {
 }
 
 // beginReleases finds out how far the hooks of what is declared have got.
-func (c *call) beginReleases() error {
+func (c *call) beginReleases(ctx context.Context) error {
 	var begun engine.Releases
 	var recorded []release
 	size := 0
@@ -64,14 +66,17 @@ func (c *call) beginReleases() error {
 		part, set := &c.parts[i], hooks.Of(c.order.Hooks[i])
 		declared := slices.Concat(slices.Concat(part.Steps...), part.Hooks)
 		name := hooks.ReleaseOf(part.Namespace, declared)
-		progress := set.Begin(c.progressOf(part.Name), name, hooks.Situation{Installed: c.installedBefore(i)})
+		installed, err := c.installedBefore(ctx, i)
+		if err != nil {
+			return err
+		}
+		progress := set.Begin(c.progressOf(part.Name), name, hooks.Situation{Installed: installed})
 		if progress == nil {
 			continue
 		}
 		begun = append(begun, &engine.Release{Name: part.Name, Part: i, Set: set, Progress: *progress})
 		known := release{Source: part.Name, Progress: *progress}
 		if objects := set.OfDeletion(); len(objects) > 0 {
-			var err error
 			if known.Removal, err = json.Marshal(objects); err != nil {
 				return invalidContent("the hooks of the removal of source %s cannot be written as JSON: %w", part.Name, err)
 			}
@@ -95,11 +100,27 @@ func (c *call) progressOf(source string) *hooks.Progress {
 	return known
 }
 
-// installedBefore reports whether objects that a part declares were installed by it before it had hooks.
-func (c *call) installedBefore(part int) bool {
-	return slices.ContainsFunc(c.record.entries, func(entry inventory.Entry) bool {
+// installedBefore reports whether objects that a part declares were installed before its hooks are known of: by this installation, when
+// the part had none, or by another installer, whose place this one takes.
+func (c *call) installedBefore(ctx context.Context, part int) (bool, error) {
+	recorded := slices.ContainsFunc(c.record.entries, func(entry inventory.Entry) bool {
 		return entry.Hash != "" && !entry.IsHook() && c.order.Declares(entry.ID) && c.order.Stage(entry.ID).Part == part
 	})
+	if recorded || len(c.order.Hooks[part]) == 0 || c.inst.Ownership == apply.Prevent || c.progressOf(c.parts[part].Name) != nil {
+		return recorded, nil
+	}
+	return c.order.TakesOver(ctx, part, c.adoptable)
+}
+
+// adoptable reports whether an object is there to be taken over. One that another owner has is refused when its turn comes, with all
+// others.
+func (c *call) adoptable(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	live, err := c.read(ctx, object.GroupVersionKind(), inventory.IDOf(object))
+	if err != nil || live == nil {
+		return false, err
+	}
+	adopts, _ := c.options().Adopts(live)
+	return adopts, nil
 }
 
 // beginRemoval takes the hooks of the removal from the record.

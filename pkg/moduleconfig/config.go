@@ -59,8 +59,10 @@ type Config struct {
 
 	// Renderer is how the manifest is rendered: helm-chart, kustomize or bundle; empty for plain YAML.
 	Renderer string
-	// Values is an https URL or a relative path of a file with the values of a chart; empty when the chart's own values suffice.
+	// Values is an https URL or a relative path of a file with the values of a chart; empty when there is none.
 	Values string
+	// InlineValues are values of a chart that the configuration itself holds, in YAML; nil when it holds none.
+	InlineValues []byte
 	// TargetNamespace is the namespace of objects that name none, and of a chart's release; empty for the usual one.
 	TargetNamespace string
 	// Readiness is Workloads, ModuleCR or Both; empty for the default.

@@ -55,7 +55,7 @@ func (r *reader) fields(c *Config) map[string]handler {
 		"namespace":           r.text(&c.Namespace),
 		"customStateCheck":    r.stateChecks(&c.CustomStateCheck),
 		"renderer":            r.text(&c.Renderer),
-		"values":              r.fileName(&c.Values),
+		"values":              r.values(c),
 		"targetNamespace":     r.text(&c.TargetNamespace),
 		"readiness":           r.text(&c.Readiness),
 		"allowCRDChanges":     r.texts(&c.AllowCRDChanges),
@@ -73,14 +73,19 @@ func (r *reader) ignored(node *yaml.Node, field string) {
 	})
 }
 
-// fileName reads the name of a file whose content is easily written in its place by mistake.
-func (r *reader) fileName(into *string) handler {
+// values reads the values of a chart, or the name of a file with them.
+func (r *reader) values(c *Config) handler {
 	return func(node *yaml.Node, field string) {
-		if node.Kind == yaml.MappingNode {
-			r.fail(node, RuleWrongType, field, "is a mapping, which does not fit here", "put it into a file, and name that: "+field+": values.yaml")
+		if node.Kind != yaml.MappingNode {
+			r.text(&c.Values)(node, field)
 			return
 		}
-		r.text(into)(node, field)
+		text, err := yaml.Marshal(node)
+		if err != nil {
+			r.fail(node, RuleSyntax, field, "cannot be read: "+err.Error(), "correct the syntax, or put the values into a file")
+			return
+		}
+		c.InlineValues = text
 	}
 }
 

@@ -103,6 +103,18 @@ func TestFilesOfEveryToolAreRead(t *testing.T) {
 	}
 }
 
+func TestParse_ReadsInlineValues(t *testing.T) {
+	const values = "values:\n  port: \"80\" # a text\n  ratio: 0.5\n  keep: null\n"
+	config, findings := Parse("module-config.yaml", []byte(strings.Replace(sample(t, "ours.yaml"), "values: values.yaml\n", values, 1)))
+	if diagnostics.Failed(findings) {
+		t.Fatal(findings)
+	}
+	const want = "port: \"80\" # a text\nratio: 0.5\nkeep: null\n"
+	if config.Values != "" || string(config.InlineValues) != want {
+		t.Errorf("values %q, inline %q", config.Values, config.InlineValues)
+	}
+}
+
 func TestPositions(t *testing.T) {
 	config, _ := Parse("module-config.yaml", []byte(sample(t, "modulectl.yaml")))
 	for field, line := range map[string]int{

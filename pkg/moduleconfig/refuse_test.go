@@ -93,7 +93,7 @@ func TestRefuse_WhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"an unknown readiness":                               {ours, []edit{{"Both", "Bath"}}, "7 readiness choice", "Both"},
 		"an unknown rule of CRD safety":                      {ours, []edit{{"FieldRemoved", "FieldsRemoved"}}, "12 allowCRDChanges[1] choice", "FieldRemoved"},
 		"values with an absolute path":                       {ours, []edit{{"values: values", "values: /values"}}, "18 values path", "absolute"},
-		"inline values":                                      {ours, []edit{{"values: values.yaml", "values: {a: b}"}}, "18 values wrong-type", "put it into a file"},
+		"values that are a list":                             {ours, []edit{{"values: values.yaml", "values: [a]"}}, "18 values wrong-type", "write a text"},
 		"a target namespace in upper case":                   {ours, []edit{{"notes-system", "Notes"}}, "19 targetNamespace namespace", "not a valid namespace"},
 		"requirements that are a mapping":                    {ours, []edit{{"requires:\n- {module: istio, version: \">=1.20 <2\"}\n- definition: gateways.gateway.networking.k8s.io\n  served: v1\n- kubernetes: 1.30", "requires: {module: istio}"}}, "21 requires wrong-type", "a list"},
 		"a required module with a range that is none":        {ours, []edit{{">=1.20 <2", ">=one"}}, "22 requires[0].version requires", "no range of versions"},

@@ -21,7 +21,8 @@ var installVerbs = []string{"get", "list", "watch", "create", "update", "patch",
 
 // InstallRole returns the roles that an installer needs to apply and to delete the objects: a ClusterRole for what lives in no
 // namespace, and a Role for each namespace, all with the given name. They allow whole kinds, because lists, watches and creations
-// cannot be limited to names.
+// cannot be limited to names. Before a definition is changed or deleted all objects of its kind are listed, and before a Namespace is
+// deleted everything in it.
 //
 // An API server lets a client grant only rights that it has itself. The installer therefore gets the verb escalate on the roles that
 // the module brings, and bind on those that its bindings name, each limited to these names: it can install what it was told to, and
@@ -47,7 +48,8 @@ func InstallRole(objects []*unstructured.Unstructured, name string) ([]*unstruct
 	return roles, nil
 }
 
-// installRule is a rule without what it applies to: resources of a group for the verbs of installers, or names of roles for the others.
+// installRule is a rule without what it applies to: resources of a group, for the verbs of installers or only to list them, or names of
+// roles for the other verbs.
 type installRule struct{ group, resource, verb string }
 
 // installNeeds collects what an installer has to be allowed, by namespace ("" is the cluster) and rule.
@@ -103,8 +105,13 @@ func (n *installNeeds) add(object *unstructured.Unstructured) error {
 	if id.Group == rbacv1.GroupName {
 		n.addGrants(object, namespace)
 	}
+	if namespace, group, resource := lookedInto(id); resource != "" {
+		n.allow(namespace, installRule{group: group, verb: verbList}, resource)
+	}
 	return nil
 }
+
+const verbList = "list"
 
 // addGrants records what the escalation prevention of the API server asks for.
 func (n *installNeeds) addGrants(object *unstructured.Unstructured, namespace string) {
@@ -137,9 +144,20 @@ func (n *installNeeds) role(namespace, name string) *unstructured.Unstructured {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.verb, b.verb), cmp.Compare(a.resource, b.resource))
 	}
 	for _, rule := range slices.SortedFunc(maps.Keys(n.rules[namespace]), order) {
-		what := listOf(sortedKeys(n.rules[namespace][rule]))
-		if rule.verb == "" {
-			rules = append(rules, map[string]any{"apiGroups": listOf([]string{rule.group}), "resources": what, "verbs": listOf(installVerbs)})
+		names := sortedKeys(n.rules[namespace][rule])
+		verbs := []string{rule.verb}
+		switch rule.verb {
+		case verbList:
+			installed := n.rules[namespace][installRule{group: rule.group}]
+			names = slices.DeleteFunc(names, func(resource string) bool { return installed[resource] })
+		case "":
+			verbs = installVerbs
+		}
+		what := listOf(names)
+		if rule.resource == "" {
+			if len(what) > 0 {
+				rules = append(rules, map[string]any{"apiGroups": listOf([]string{rule.group}), "resources": what, "verbs": listOf(verbs)})
+			}
 			continue
 		}
 		rules = append(rules, map[string]any{

@@ -17,8 +17,17 @@ func TestInstallRole_AllowsWhatAnInstallerDoes(t *testing.T) {
 	objects := documents(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gateways.example.com}
+metadata: {name: gatewaies-of-old.example.com}
 spec: {group: example.com, scope: Cluster, names: {kind: Gateway, plural: gatewaies-of-old}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.example.com}
+spec: {group: example.com, scope: Namespaced, names: {kind: Box, plural: boxes}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: x}
 ---
 apiVersion: example.com/v1
 kind: Gateway
@@ -53,8 +62,10 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: installer}
 rules:
+- {apiGroups: [""], resources: [namespaces], `+all+`}
 - {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], `+all+`}
 - {apiGroups: [example.com], resources: [gatewaies-of-old], `+all+`}
+- {apiGroups: [example.com], resources: [boxes], verbs: [list]}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [clusterrolebindings, clusterroles], `+all+`}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [cluster-admin], verbs: [bind]}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [op], verbs: [escalate]}
@@ -64,6 +75,7 @@ kind: Role
 metadata: {name: installer, namespace: x}
 rules:
 - {apiGroups: [""], resources: [endpoints, serviceaccounts], `+all+`}
+- {apiGroups: ["*"], resources: ["*"], verbs: [list]}
 - {apiGroups: [other.com], resources: [proxies], `+all+`}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], `+all+`}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [roles], resourceNames: [leader], verbs: [bind]}

@@ -54,6 +54,10 @@ type Generated struct {
 	// not be applied.
 	Installation string
 	Values       map[string]json.RawMessage
+	// Found are the answers of the cluster to what content looks up, by Lookup.String: an object as JSON, a list of them, or null.
+	Found map[string]json.RawMessage
+	// Revision counts the releases of the installation, from 1. A later one is an upgrade; 0 counts as 1.
+	Revision int
 }
 
 // Rendered is what content declares.
@@ -65,6 +69,10 @@ type Rendered struct {
 	// Generated are the values of generators that are in the objects: those of the input that were used, and those that were missing. They are
 	// to be kept before an object is applied. Nil where what is declared does not depend on any.
 	Generated map[string]json.RawMessage
+	// Lookups are what the content looked up in the cluster, and ByRevision says that an upgrade declares something else than an installation.
+	// Only a render without an installation tells the second.
+	Lookups    []Lookup
+	ByRevision bool
 	// Conditional are the objects that the content does not declare, or declares differently, for the cluster of the input, and would if that
 	// served other APIs or were upgraded; one object may be there more than once. Untried is true where they may not be all. Both are empty
 	// unless Input.Explore asks for them.

@@ -15,7 +15,7 @@ import (
 // granted are the exact rules of the manager's Role on the hub, and nothing else is. The one who changes internal/manager/setup/rbac.go
 // changes this, and says in docs/compatibility.md why.
 var granted = map[string]string{
-	"configmaps":                     "get",
+	"configmaps":                     "get list watch",
 	"secrets":                        "create delete get list update watch",
 	"events.events.k8s.io":           "create patch",
 	"kymas.operator.kyma-project.io": "get list patch update watch",

@@ -60,7 +60,10 @@ var kymaFields = map[string]string{
 	"modules.retry":                   "has the offered version tried once more, which is verified",
 	"modules.upgradeStrategy":         "says who is asked before a version is installed, which is verified",
 	"modules.approved":                "agrees to content by its digest, which is verified",
+	"modules.values":                  "is spec.kymaValues of the Manifest, which is refused",
+	"modules.valuesFrom.":             "is spec.kymaValues of the Manifest, which is refused",
 	"readiness":                       "says what counts as ready, and writes nothing",
+	"serviceAccountName":              "says with whose rights verified content is installed",
 }
 
 // releaseFields covers all fields of a ModuleReleaseMeta's spec, in the same way.

@@ -154,12 +154,21 @@ var manifestRows = map[string]fieldRow[*sealed]{
 			s.manifest.Spec.AdditionalInstalls = []v1beta2.InstallInfo{{Name: "operator", Source: testkit.Raw(evilLayer(s))}}
 		},
 	),
-	"targetNamespace":   attacks("spec.targetNamespace: "+notCovered, func(s *sealed) { s.manifest.Spec.TargetNamespace = "kube-system" }),
-	"values":            attacks("spec.values: "+notCovered, func(s *sealed) { s.manifest.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"image":"evil"}`)} }),
-	"ownership":         harmless[*sealed]("says whether signed content takes over what is there"),
-	"probes.":           harmless[*sealed]("are further conditions of readiness, and write nothing"),
-	"allowCRDChanges":   attacks("spec.allowCRDChanges: "+notCovered, func(s *sealed) { s.manifest.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }),
-	"customStateCheck.": harmless[*sealed]("tells a state by the default custom resource, and writes nothing"),
+	"targetNamespace": attacks("spec.targetNamespace: "+notCovered, func(s *sealed) { s.manifest.Spec.TargetNamespace = "kube-system" }),
+	"values":          attacks("spec.values: "+notCovered, func(s *sealed) { s.manifest.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"image":"evil"}`)} }),
+	"kymaValues.": attacks("spec.kymaValues: "+notCovered,
+		func(s *sealed) { s.manifest.Spec.KymaValues = &v1beta2.EntryValues{Inline: `{"image":"evil"}`} },
+		func(s *sealed) {
+			s.manifest.Spec.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{{
+				ValuesReference: v1beta2.ValuesReference{Kind: v1beta2.ValuesSecret, Name: "evil"}, Hash: "sha256:" + strings.Repeat("0", 64),
+			}}}
+		},
+	),
+	"ownership":          harmless[*sealed]("says whether signed content takes over what is there"),
+	"probes.":            harmless[*sealed]("are further conditions of readiness, and write nothing"),
+	"allowCRDChanges":    attacks("spec.allowCRDChanges: "+notCovered, func(s *sealed) { s.manifest.Spec.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} }),
+	"customStateCheck.":  harmless[*sealed]("tells a state by the default custom resource, and writes nothing"),
+	"serviceAccountName": harmless[*sealed]("says with whose rights the signed content is installed"),
 }
 
 // templateRows covers all fields of a ModuleTemplate's spec.
@@ -184,10 +193,11 @@ var templateRows = map[string]fieldRow[*sealed]{
 			GroupVersionKind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Name: "elsewhere",
 		}
 	}),
-	"requires.":        harmless[*sealed]("says what must be there before the signed content is installed"),
-	"requiresDowntime": harmless[*sealed]("says when the signed content is installed"),
-	"rollbackTo":       harmless[*sealed]("lets a version be installed again that was installed before, and is verified again"),
-	"readiness":        harmless[*sealed]("says what counts as ready, and writes nothing"),
+	"requires.":          harmless[*sealed]("says what must be there before the signed content is installed"),
+	"requiresDowntime":   harmless[*sealed]("says when the signed content is installed"),
+	"rollbackTo":         harmless[*sealed]("lets a version be installed again that was installed before, and is verified again"),
+	"readiness":          harmless[*sealed]("says what counts as ready, and writes nothing"),
+	"serviceAccountName": harmless[*sealed]("says with whose rights the signed content is installed"),
 	"allowCRDChanges": attacks("spec.allowCRDChanges: "+notCovered, func(s *sealed) {
 		s.template.Spec.AllowCRDChanges = []v1beta2.CRDRule{"ScopeChanged", "FieldRemoved"}
 	}),

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,7 +15,8 @@ import (
 )
 
 // chartThatGenerates returns a chart with the shapes of public ones: a password that is kept by a lookup of its own Secret, the checksum of
-// that in what uses it, and a webhook with a certificate of its own authority.
+// that in what uses it, and a webhook with a certificate of its own authority. It also takes a colour from an object of others, and cannot do
+// without.
 func chartThatGenerates(name string) testkit.Files {
 	return testkit.Chart(name, "1.0.0", testkit.Files{
 		"values.yaml": "colour: grey\n",
@@ -54,6 +56,8 @@ kind: ConfigMap
 metadata: {name: {{ .Chart.Name }}-settings}
 data:
   colour: {{ .Values.colour }}
+  theirs: {{ (lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-theirs" .Chart.Name)).data.colour }}
+  release: {{ printf "%d %t" .Release.Revision .Release.IsUpgrade | quote }}
   checksum: {{ include (print $.Template.BasePath "/admin.yaml") . | sha256sum }}
 `,
 	})
@@ -79,23 +83,40 @@ var _ = Describe("A chart that generates values", func() {
 			Expect(err).NotTo(HaveOccurred())
 			return live.Webhooks[0].ClientConfig.CABundle
 		}
+		theirs := configMap(chart + "-theirs")
+		theirs.Data = map[string]string{"colour": "amber"}
+		env.Runtimes[0].Create(theirs)
 		manifest := standAlone(env.PushLayer(chartThatGenerates(chart).Gzip(), v1beta2.RefTypeHelmChart), withValues(`{"colour":"red"}`))
 		kept := manifest.Name + ".generated"
 		Eventually(testkit.Live(env.Hub, manifest)).Should(ready(HaveField("Status.Synced", HaveLen(5))))
 		admin, tls, ca, values := data(chart+"-admin"), data(chart+"-tls"), trusted(), data(kept)
 		Expect(admin).To(HaveKeyWithValue("password", HaveLen(24)))
-		checksum, err := settings(chart + "-settings")()
+		installed, err := settings(chart + "-settings")()
 		Expect(err).NotTo(HaveOccurred())
+		Expect(installed).To(And(HaveKeyWithValue("theirs", "amber"), HaveKeyWithValue("release", "1 false")))
+
+		By("keeping what it looked up, whatever becomes of that")
+		testkit.Edit(env.Runtimes[0], theirs, func(m *corev1.ConfigMap) { m.Data["colour"] = "teal" })
+		expectHealed(env.Runtimes[0], configMap(chart+"-settings"))
+		Expect(settings(chart + "-settings")()).To(Equal(installed))
 
 		By("upgrading twice")
-		for _, colour := range []string{"green", "blue"} {
+		secrets := func(store []byte) (values map[string]map[string]json.RawMessage) {
+			GinkgoHelper()
+			Expect(json.Unmarshal(store, &values)).To(Succeed())
+			delete(values[manifest.Name], "release")
+			return values
+		}
+		for i, colour := range []string{"green", "blue"} {
 			testkit.Edit(env.Hub, manifest, withValues(fmt.Sprintf(`{"colour":%q}`, colour)))
-			Eventually(settings(chart + "-settings")).Should(Equal(map[string]string{"colour": colour, "checksum": checksum["checksum"]}))
+			Eventually(settings(chart + "-settings")).Should(Equal(map[string]string{
+				"colour": colour, "theirs": "teal", "release": fmt.Sprintf("%d true", i+2), "checksum": installed["checksum"],
+			}))
 			Eventually(testkit.Live(env.Hub, manifest)).Should(ready())
 			Expect(data(chart + "-admin")).To(Equal(admin))
 			Expect(data(chart + "-tls")).To(Equal(tls))
 			Expect(trusted()).To(Equal(ca))
-			Expect(data(kept)).To(Equal(values))
+			Expect(secrets(data(kept)["values.json"])).To(Equal(secrets(values["values.json"])))
 		}
 		atRest()
 		expectNoCalls()

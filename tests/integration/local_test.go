@@ -115,6 +115,9 @@ var _ = Describe("The hub itself", func() {
 		Expect(create(testkit.Manifest("alone", v1beta2.ImageSpec{}, in(space)))).To(forbidden)
 		Expect(create(testkit.Manifest("alone", v1beta2.ImageSpec{}, in(space), testkit.Remote("demo")))).To(Succeed())
 		Expect(create(testkit.Manifest("alone", v1beta2.ImageSpec{}))).To(Succeed(), "in the operator's own namespace")
+		Expect(create(testkit.Manifest("alone", v1beta2.ImageSpec{}, in(space), byAccount))).To(Succeed(), "by an account of the namespace")
+		local.Spec.ServiceAccountName = "deployer"
+		Expect(create(local)).To(Succeed(), "by an account of the namespace")
 		Expect(create(testkit.Manifest("module", v1beta2.ImageSpec{}, in(space), ofKyma("Kyma")))).To(Succeed(), "it goes where its Kyma says")
 		Expect(create(testkit.Manifest("module", v1beta2.ImageSpec{}, in(space), ofKyma("Deployment")))).To(forbidden)
 
@@ -151,6 +154,9 @@ func obeyThePolicy(space string) {
 func in(namespace string) func(*v1beta2.Manifest) {
 	return func(m *v1beta2.Manifest) { m.Namespace = namespace }
 }
+
+// byAccount has a Manifest installed by a ServiceAccount.
+func byAccount(m *v1beta2.Manifest) { m.Spec.ServiceAccountName = "deployer" }
 
 // skipped keeps the manager from a Manifest.
 func skipped(m *v1beta2.Manifest) {

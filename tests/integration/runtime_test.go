@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,6 +113,37 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", HaveLen(2)))
 		Consistently(modulesIn(runtime), "1s").Should(Equal([]string{second, third}), "a default module that was removed stays removed")
 		disable(kyma, third)
+		Eventually(modulesIn(runtime)).Should(Equal([]string{second}))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", HaveLen(1)))
+	})
+
+	It("sets values for charts as the hub does, and takes none from objects of the hub", func() {
+		valued := testkit.Unique("valued")
+		offerValued(valued, "1.0.0")
+		both := func(values string) {
+			GinkgoHelper()
+			inEntry := func(k *v1beta2.Kyma) string {
+				at := slices.IndexFunc(k.Spec.Modules, func(m v1beta2.Module) bool { return m.Name == valued && m.Values != nil })
+				if at < 0 {
+					return ""
+				}
+				return string(k.Spec.Modules[at].Values.Raw)
+			}
+			Eventually(testkit.Live(runtime, copied())).Should(WithTransform(inEntry, Equal(values)))
+			Eventually(env.ManifestOf(kyma.Name, valued)).Should(HaveField("Spec.KymaValues.Inline", values))
+			ready()
+		}
+		enable(kyma, v1beta2.Module{Name: valued})
+		Eventually(modulesIn(runtime)).Should(ContainElement(valued))
+		testkit.Edit(env.Hub, kyma, withEntryValues(valued, `{"colour":"violet","size":3}`))
+		both(`{"colour":"violet","size":3}`)
+		testkit.Edit(runtime, copied(), withEntryValues(valued, `{"colour":"red"}`))
+		both(`{"colour":"red"}`)
+		testkit.Edit(runtime, copied(), withEntryValues(valued, "", v1beta2.ValuesReference{Kind: v1beta2.ValuesSecret, Name: kyma.Name}))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateWarning, v1beta2.ReasonRuntimeSpecRefused, "valuesFrom"))
+		testkit.Edit(runtime, copied(), withEntryValues(valued, `{"colour":"red"}`))
+		both(`{"colour":"red"}`)
+		disable(kyma, valued)
 		Eventually(modulesIn(runtime)).Should(Equal([]string{second}))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(HaveField("Status.Modules", HaveLen(1)))
 	})

@@ -96,6 +96,7 @@ export interface Module {
   installation: Installation
   managed: boolean
   policy?: Policy
+  hasValues?: boolean
   beta: boolean
   mandatory: boolean
   maintenance: boolean
@@ -385,7 +386,6 @@ export interface Release {
   mandatory?: string
   problems?: string[] | null
   access: { edit: boolean }
-  /** installed is how many have which version. */
   installed?: Record<string, number> | null
 }
 export interface Releases {

@@ -104,7 +104,8 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 	into.Reference, into.Source = found.ReferenceFor(specOf(manifest)), found.Source
 	into.Report = found.Rights()
 	if waits := into.Pending; waits != nil && revision.Reference(waits.Version, waits.Digest) != into.Reference {
-		into.notef("%s now holds other content than what waits for consent (%s): this list is not about that.", found.Source, waits.Digest)
+		into.notef("%s now holds other content than what waits for consent (%s), or that comes with other values of the Kyma's entry: "+
+			"this list is not about that.", found.Source, waits.Digest)
 	}
 	if ask.Against == "" {
 		return nil

@@ -75,3 +75,43 @@ func TestChart_AConfigOfOnesOwnCountsForTheRender(t *testing.T) {
 	write(t, "config.yaml", "configs: [{name: notes, overrides: colour}]\n")
 	s.refused(64, "--resource config=config.yaml: resource config: overrides for notes", create...)
 }
+
+// A chart of one's own becomes a module in one step, which validates, packs and renders with the values that were asked for.
+func TestInit_FromChart(t *testing.T) {
+	s := open(t)
+	write(t, "source/Chart.yaml", "apiVersion: v2\nname: notes\nversion: 1.2.3\nhome: https://example.com/notes\n"+
+		"icon: https://example.com/icon.svg\n")
+	write(t, "source/values.yaml", "colour: grey\nreplicas: 1\ncrds: {enabled: false}\n")
+	write(t, "source/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\n"+
+		"data: {colour: {{ .Values.colour }}}\n")
+	write(t, "source/templates/b.yaml", `{{ if .Values.crds.enabled }}
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: notes.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Note, plural: notes}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+{{ end }}`)
+	write(t, "values.yaml", "colour: violet\nreplicas: 1\n")
+	out, said := s.ok("module", "init", "--from-chart", "source", "--values", "values.yaml")
+	s.golden("init-chart.out", "", out)
+	s.golden("init-chart.err", "", said)
+	s.golden("init-chart.yaml", "", read(t, "notes/module-config.yaml"))
+	if _, said := s.ok("module", "validate", "notes", "--strict"); said != "notes 1.2.3 is valid.\n" {
+		t.Errorf("said %q", said)
+	}
+	s.ok("module", "build", "notes", "--no-git", "-o", "notes.tgz")
+	out, _ = s.ok("module", "inspect", "notes.tgz", "--resource", "config")
+	for _, want := range []string{"colour: violet", "enabled: true", "Namespace: notes-system"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in what the lifecycle manager is told:\n%s", want, out)
+		}
+	}
+	s.refused(1, "--overwrite", "module", "init", "--from-chart", "source")
+	s.refused(1, "--from-chart to use it as it is", "module", "init", "--from-chart", "source", "--overwrite")
+	s.refused(64, "--from-chart", "module", "init", "notes", "--values", "values.yaml")
+	s.refused(64, "kyma module init DIR", "module", "init")
+	s.refused(4, "there is no chart nowhere", "module", "init", "--from-chart", "nowhere")
+}

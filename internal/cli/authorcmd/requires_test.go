@@ -105,7 +105,8 @@ func TestValidate_WritesTheRoleOfAnInstallation(t *testing.T) {
 		}
 		kinds, rules = append(kinds, role.Kind), rules+len(role.Rules)
 		for _, rule := range role.Rules {
-			if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Resources, "*") {
+			looks := slices.Equal(rule.Verbs, []string{"list"}) // at what a Namespace holds, before that is deleted
+			if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Resources, "*") && !looks {
 				t.Errorf("%s asks for everything: %+v", role.Kind, rule)
 			}
 		}

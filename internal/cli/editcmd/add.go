@@ -2,17 +2,22 @@ package editcmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // adding is one call of `kyma add`.
@@ -25,6 +30,10 @@ type adding struct {
 	direct    directFlags
 	// required is flag --with-requirements.
 	required bool
+	// adopt is flag --adopt.
+	adopt bool
+	// values are the files of flag --values.
+	values []string
 
 	cr *unstructured.Unstructured
 }
@@ -39,12 +48,17 @@ func add(c *change) *cobra.Command {
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
 			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements\n" +
 			"adds them, too.\n\n" +
-			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.",
+			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.\n\n" +
+			"With --adopt, a module changes hands while it runs: a Kyma takes over what is installed directly, and a direct installation what\n" +
+			"kubectl, Helm or a Kyma installed and let go of. --dry-run shows what changes in each object.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
 			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
-			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml",
+			"  kyma add notes --values values.yaml\n" +
+			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml\n" +
+			"  kyma add notes --adopt --dry-run=client\n" +
+			"  kyma add notes --unmanaged --adopt",
 		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
 		ValidArgsFunction: c.completeWishes,
 		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
@@ -56,6 +70,9 @@ func add(c *change) *cobra.Command {
 		"customResourcePolicy: CreateAndDelete or Ignore (default: as it is, CreateAndDelete for a new module)")
 	c.strategyFlag(command)
 	flags.BoolVar(&a.required, "with-requirements", false, "add the modules that these need and the Kyma does not have, too")
+	flags.BoolVar(&a.adopt, "adopt", false, "take over what runs already: what is installed directly or, directly, what nothing owns")
+	flags.StringArrayVar(&a.values, "values", nil,
+		"file with values for the chart of the module, in place of those in the Kyma (can be repeated; the last one counts first)")
 	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
 	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
 	flags.Bool("default-config-cr", false, "")
@@ -92,7 +109,7 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	}
 	installed := a.directThere(ctx, s)
 	for _, wish := range asked {
-		if err := mayAdd(ctx, s, wish, slices.Contains(installed, wish.Name)); err != nil {
+		if err := mayAdd(ctx, s, wish, !a.adopt && slices.Contains(installed, wish.Name)); err != nil {
 			return err
 		}
 	}
@@ -104,15 +121,10 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.apply(ctx, s, func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
-		for _, wish := range asked {
-			if err := s.check(&kyma.Spec, wish); err != nil {
-				return nil, err
-			}
-			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
-		}
-		return changes, nil
-	})
+	if err := a.handOver(ctx, s, asked, installed); err != nil {
+		return err
+	}
+	done, err := a.apply(ctx, s, s.enable(asked))
 	if err != nil {
 		return err
 	}
@@ -125,6 +137,19 @@ func (a *adding) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return a.createCR(ctx, s)
+}
+
+// enable returns the edit that adds modules to the Kyma.
+func (s *session) enable(asked []kymaedit.ModuleRequest) editor {
+	return func(kyma *v1beta2.Kyma) (changes []kymaedit.Change, err error) {
+		for _, wish := range asked {
+			if err := s.check(&kyma.Spec, wish); err != nil {
+				return nil, err
+			}
+			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
+		}
+		return changes, nil
+	}
 }
 
 // wanted evaluates arguments and flags.
@@ -143,13 +168,37 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 	if err != nil {
 		return nil, err
 	}
+	values, err := a.readValues(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range asked {
-		asked[i].Policy, asked[i].Strategy = policy, v1beta2.UpgradeStrategy(a.strategy)
+		asked[i].Policy, asked[i].Strategy, asked[i].Values = policy, v1beta2.UpgradeStrategy(a.strategy), values
 	}
 	if a.crFile != "" {
 		a.cr, err = oneObject(ctx, a.console.In, a.crFile)
 	}
 	return asked, err
+}
+
+// readValues returns the values of flag --values; nil without it.
+func (a *adding) readValues(ctx context.Context) (*runtime.RawExtension, error) {
+	if len(a.values) == 0 {
+		return nil, nil
+	}
+	values, err := packaging.ReadValues(ctx, a.values)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	raw := &runtime.RawExtension{Raw: text}
+	if problem := module.ValuesProblem(raw); problem != "" {
+		return nil, fmt.Errorf("--values cannot be used: %s", problem)
+	}
+	return raw, nil
 }
 
 // checkFlags refuses flags that have no such value, and those that exclude each other.
@@ -167,6 +216,10 @@ func (a *adding) checkFlags(args []string) error {
 	switch {
 	case a.required && a.direct.isSet():
 		return console.Usage("--with-requirements is for modules of a Kyma")
+	case len(a.values) > 0 && a.direct.isSet():
+		return console.Usage("--values are for modules of a Kyma")
+	case len(a.values) > 0 && len(args) > 1:
+		return console.Usage("--values are for one module, not for %d", len(args))
 	case a.strategy != "" && a.direct.isSet():
 		return console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
 	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):

@@ -71,13 +71,21 @@ type applied struct {
 
 // apply changes the Kyma by an editor, shows the difference on a terminal, and writes what changed.
 func (c *change) apply(ctx context.Context, s *session, do editor) (applied, error) {
-	var done applied
-	options := kymaedit.Options{DryRun: kymaedit.DryRun(c.dryRun), Review: func(before, after *v1beta2.Kyma) error {
+	done, err := edit(ctx, s, do, kymaedit.Options{DryRun: kymaedit.DryRun(c.dryRun), Review: func(before, after *v1beta2.Kyma) error {
 		if c.console.Live || c.dry() {
 			c.console.Sayf("%s", strings.TrimRight(kymaDiff(before, after), "\n"))
 		}
 		return nil
-	}}
+	}})
+	if err != nil {
+		return applied{}, err
+	}
+	return done, c.print(c.items(s, done))
+}
+
+// edit changes the Kyma by an editor.
+func edit(ctx context.Context, s *session, do editor, options kymaedit.Options) (applied, error) {
+	var done applied
 	result, err := kymaedit.Apply(ctx, s.WithWatch, s.Key(), func(kyma *v1beta2.Kyma) error {
 		asked := modulestatus.Effective(kyma)
 		return kymaedit.EditEffective(kyma, &asked, func(kyma *v1beta2.Kyma) (err error) {
@@ -89,7 +97,7 @@ func (c *change) apply(ctx context.Context, s *session, do editor) (applied, err
 		return applied{}, refusal(err, s.Key().String())
 	}
 	done.Result, done.spec = result, modulestatus.Effective(result.After)
-	return done, c.print(c.items(s, done))
+	return done, nil
 }
 
 // refusal returns an error of the API server as a sentence.

@@ -34,7 +34,8 @@ func remove(c *change) *cobra.Command {
 		Short:   "Disable modules",
 		Long: "Takes modules out of the Kyma, and the lifecycle manager removes them. It is refused while custom resources exist that people\n" +
 			"made with the module, since no operator would clean up after them, and while other modules of the Kyma need it: delete those first,\n" +
-			"or use --cascade, which shows both before it deletes them. Modules that were installed directly are removed directly.",
+			"or use --cascade, which shows both before it deletes them. Modules that were installed directly are removed directly.\n\n" +
+			"With --keep-resources everything that a module consists of stays as it is, without an owner: kyma add --adopt takes it over again.",
 		Example: "  kyma delete notes\n" +
 			"  kyma delete notes beacon --yes --wait=false\n" +
 			"  kyma delete notes --cascade=preview\n" +

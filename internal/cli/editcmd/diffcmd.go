@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/releaseoutlook"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
 
@@ -21,6 +22,8 @@ type differing struct {
 	direct  directFlags
 	version string
 	all     bool
+	// answer is what the cluster said; nil where it was not asked, or did not answer.
+	answer *releaseoutlook.Answer
 }
 
 func diff(c *change) *cobra.Command {

@@ -105,8 +105,8 @@ func (c *contentDiff) checkPending(after *versioncontent.Version) {
 		return
 	}
 	if waits := revision.Reference(known.Pending.Version, known.Pending.Digest); waits != after.Reference() {
-		c.console.Sayf("Warning: %s waits for consent, and the registry holds %s by now: what is shown is not what was asked about.",
-			waits, after.Reference())
+		c.console.Sayf("Warning: %s waits for consent, and the registry holds %s by now, or other values of the Kyma's entry wait with it: "+
+			"what is shown is not what was asked about.", waits, after.Reference())
 	}
 }
 
@@ -125,6 +125,7 @@ func (c *contentDiff) writeAnswer(ctx context.Context, to *strings.Builder, temp
 		c.warn("what stands in the cluster is not compared", err)
 		return nil
 	}
+	c.answer = &answer
 	fmt.Fprintf(to, "\nWHAT THE CLUSTER SAYS, by a dry run against what stands there\n")
 	changetext.WriteAnswer(to, &answer, c.all)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -213,7 +214,10 @@ func (b *bench) communityModule() {
 	offline()
 	b.steps(
 		step{"delete widget --yes", 1, []string{"Widget kyma-system/mine", "--cascade=preview"}},
-		step{"delete widget --keep-resources --yes", 64, []string{"--keep-resources"}},
+		step{"delete widget --keep-resources --dry-run=client", 0, []string{
+			"Kept Deployment.apps kyma-system/widget-manager: it stays as it is", "disabled (dry run)",
+		}},
+		step{"delete widget --keep-resources", 64, []string{"letting go of module widget", "--yes confirms it"}},
 		step{"delete widget --cascade=preview -o name", 0, []string{"Widget/mine"}},
 		step{"delete widget --cascade", 64, []string{"Widget kyma-system/mine", "--yes confirms it"}},
 	)
@@ -249,7 +253,36 @@ func (b *bench) manageableModule() {
 	if b.color("default") != "" {
 		b.Error("the policy is Ignore, and there is a default custom resource")
 	}
+	b.changesHands("--unmanaged --yes --policy Ignore" + from)
 	b.steps(step{"delete widget --yes --timeout 3m", 0, []string{"module/widget   disabled"}})
+}
+
+// changesHands lets go of module widget and takes it over again, by the flags of its installation.
+func (b *bench) changesHands(flags string) {
+	before := b.seen("apps/v1", "Deployment", "widget-manager")
+	b.steps(
+		step{"delete widget --keep-resources --yes", 0, []string{"module/widget   disabled"}},
+		step{"delete widget --keep-resources --yes", 4, []string{"module widget is not installed"}},
+		step{"add widget " + flags, 1, []string{"carries no owner mark", "kyma add --adopt takes over"}},
+		step{"add widget --adopt --dry-run=client " + flags, 0, []string{
+			"Update Deployment.apps kyma-system/widget-manager\n  (it exists already, and is taken over)", "owned-by", "enabled (dry run)",
+		}},
+	)
+	if b.seen("v1", "Secret", "manifest.module-widget") != nil {
+		b.Error("what was refused or only shown has a record")
+	}
+	b.steps(step{"add widget --adopt " + flags, 0, []string{"module/widget   enabled"}})
+	after := b.seen("apps/v1", "Deployment", "widget-manager")
+	if after == nil || after.GetUID() != before.GetUID() {
+		b.Fatal("the operator was replaced")
+	}
+	if diff := cmp.Diff(before.Object["spec"], after.Object["spec"]); diff != "" {
+		b.Errorf("the operator changed: %s", diff)
+	}
+	// An API server counts changes of a Deployment's annotations, too: its mark went and came.
+	if changes := after.GetGeneration() - before.GetGeneration(); changes != 2 {
+		b.Errorf("the operator changed %d times", changes)
+	}
 }
 
 func (b *bench) ownResource() {

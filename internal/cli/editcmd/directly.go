@@ -3,7 +3,6 @@ package editcmd
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -51,7 +50,7 @@ func (d *directFlags) install(ctx context.Context, a *adding, asked []kymaedit.M
 		if err != nil {
 			return err
 		}
-		plan.DefaultCR, plan.CR = directinstall.WantsDefault(wish.Policy, before), a.cr
+		plan.DefaultCR, plan.CR, plan.Adopt = directinstall.WantsDefault(wish.Policy, before), a.cr, a.adopt
 		if err := a.directly(ctx, plan, directinstall.Install); err != nil {
 			return err
 		}
@@ -118,12 +117,10 @@ func (c *change) directly(
 	report, err := call(ctx, plan)
 	progress.End()
 	if err != nil {
-		return directError(err, report)
+		return taken(directError(err, report), &plan)
 	}
 	if c.dry() {
-		for _, difference := range report.Differences {
-			c.console.Sayf("%s %s", difference.Change, difference.ID)
-		}
+		c.foretell(&plan, report.Differences)
 	}
 	i := c.direct(report)
 	if i.Action == kymaedit.Unchanged && c.unchanged != nil {
@@ -142,6 +139,17 @@ func (c *change) directly(
 		return nil
 	}
 	return directEnd(report, c.timeout)
+}
+
+// foretell shows what a dry run would change; where objects are taken over, in each of their fields.
+func (c *change) foretell(plan *directinstall.Plan, differences []apply.Difference) {
+	for i := range differences {
+		if plan.Adopt {
+			writeDifference(c.console.Err, &differences[i])
+		} else {
+			c.console.Sayf("%s %s", differences[i].Change, differences[i].ID)
+		}
+	}
 }
 
 // word returns what happened to an object, in one word.
@@ -252,11 +260,8 @@ func (d *directFlags) diff(ctx context.Context, c *change, wish kymaedit.ModuleR
 		return false, directError(err, report)
 	}
 	differences := changes(report)
-	for _, difference := range differences {
-		fmt.Fprintf(c.console.Out, "%s %s\n", difference.Change, difference.ID)
-		for _, field := range difference.Fields {
-			fmt.Fprintf(c.console.Out, "  %s: %q -> %q\n", field.Path, field.From, field.To)
-		}
+	for i := range differences {
+		writeDifference(c.console.Out, &differences[i])
 	}
 	return len(differences) > 0, nil
 }
@@ -264,13 +269,12 @@ func (d *directFlags) diff(ctx context.Context, c *change, wish kymaedit.ModuleR
 // deleteDirectly removes modules that were installed directly. The objects that users made with them are shown first, and only those
 // shown are deleted.
 func (d *deleting) deleteDirectly(ctx context.Context, modules []string) error {
+	if d.keep {
+		return d.keepDirectly(ctx, modules)
+	}
 	config, err := d.target.Config()
 	if err != nil {
 		return err
-	}
-	if d.keep {
-		return console.Usage("--keep-resources: %s was installed directly, and only its record says what it consists of",
-			strings.Join(modules, ", "))
 	}
 	for _, name := range modules {
 		removal := directinstall.Removal{Config: config, Module: name, Wait: d.patience(), DryRun: d.dry(), Cascade: d.cascade == "true"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -45,13 +46,18 @@ func (c *change) directHere(ctx context.Context, cluster client.Reader, s *sessi
 	return directModules(ctx, cluster)
 }
 
+// clusterOf returns the connection to the cluster of a Kyma's modules.
+func (c *change) clusterOf(ctx context.Context, s *session) (*rest.Config, error) {
+	here, err := c.target.Config()
+	if err != nil || s.Here() {
+		return here, err
+	}
+	return runtimeaccess.Cluster(ctx, s.WithWatch, here, s.Kyma)
+}
+
 // directIn queries the runtime of a remote Kyma.
 func (c *change) directIn(ctx context.Context, s *session) ([]string, error) {
-	hub, err := c.target.Config()
-	if err != nil {
-		return nil, err
-	}
-	config, err := runtimeaccess.Cluster(ctx, s.WithWatch, hub, s.Kyma)
+	config, err := c.clusterOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +80,7 @@ func (c *change) absent(s *session, name string, isDirect bool) error {
 	case !isDirect:
 		return failure.With("kyma add %s enables it", name)
 	case s.Here():
-		return failure.With("it is installed directly: kyma delete %s, then kyma add %s hands it over; delete its custom resources first",
-			name, name)
+		return failure.With("it is installed directly: kyma add %s --adopt hands it over", name)
 	}
 	return failure.With("it is installed directly in the cluster of the Kyma: call kyma there")
 }

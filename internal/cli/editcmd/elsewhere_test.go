@@ -67,7 +67,7 @@ func TestElsewhere_WhatTheHubHasItselfIsInNobodysWay(t *testing.T) {
 		step{"catalog pull " + gizmo + trust + " --from " + server.URL + "/all-modules.yaml", 0, []string{"pulled"}},
 		step{"add " + gizmo + " --community --registry-ca-file " + ca, 0, []string{"enabled"}},
 	)
-	b.release(gizmo, "regular", "0.1.0")
+	b.release(gizmo, "regular", "0.1.0", "slow", "0.0.9")
 	b.remote("early", nil)
 	b.steps(
 		step{"add " + gizmo + " --kyma early --wait=false", 0, []string{"enabled"}},
@@ -79,7 +79,20 @@ func TestElsewhere_WhatTheHubHasItselfIsInNobodysWay(t *testing.T) {
 		step{"diff " + gizmo + " --kyma early", 1, []string{"+  modules:"}},
 	)
 	b.kyma("local")
-	b.steps(step{"add " + gizmo + " --kyma local --wait=false", 1, []string{"without the lifecycle manager"}},
-		step{"manage " + gizmo + " --kyma local", 4, []string{"it is installed directly: kyma delete"}},
-		step{"delete " + gizmo + " --kyma local --yes", 0, []string{"disabled"}})
+	record := "manifest.module-" + gizmo
+	b.steps(
+		step{"add " + gizmo + " --kyma local --wait=false", 1, []string{"without the lifecycle manager", "--adopt hands it over"}},
+		step{"manage " + gizmo + " --kyma local", 4, []string{"it is installed directly: kyma add"}},
+		step{"add " + gizmo + "@9.0.0 --kyma local --wait=false --adopt --yes", 4, []string{"9.0.0"}},
+		step{"add " + gizmo + ":slow --kyma local --wait=false --adopt --yes", 1, []string{"0.0.9", "lower than 0.1.0", gizmo + "@0.1.0 --adopt"}},
+		step{"add " + gizmo + " --kyma local --wait=false --adopt", 64, []string{"handing " + gizmo + " over", "--yes confirms it"}},
+		step{"add " + gizmo + " --kyma local --adopt --dry-run=server", 0, []string{"Kept ", "without an owner", "enabled (dry run)"}},
+	)
+	if b.entries("local") != "" || b.seen("v1", "Secret", record) == nil {
+		b.Fatal("what was refused or only shown was done")
+	}
+	b.steps(step{"add " + gizmo + " --kyma local --wait=false --adopt --yes", 0, []string{"enabled"}})
+	if b.entries("local") != gizmo || b.seen("v1", "Secret", record) != nil {
+		b.Errorf("the Kyma has %q, and the record of the direct installation is there: %t", b.entries("local"), b.seen("v1", "Secret", record) != nil)
+	}
 }

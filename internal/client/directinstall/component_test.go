@@ -226,7 +226,7 @@ func TestComponent_TheDevelopersLoop(t *testing.T) {
 	f.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: " + system + "}}")
 	plan = f.plan("tried", "0.0.9", definition("tried")+configMap("taken", "mine"))
 	report, err = directinstall.Run(t.Context(), plan)
-	f.reason(report, err, directinstall.ReasonRefused, "taken") // an object of another user is not taken over
+	f.reason(report, err, directinstall.ReasonOwnershipConflict, "taken") // an object of another user is not taken over
 	f.create(sample("tried", "mine", "color: red"))
 	report, err = directinstall.CleanUp(t.Context(), f.removal("tried"))
 	if err != nil || !report.Ready || f.sample("tried", "mine") != nil {

@@ -22,6 +22,8 @@ const maxNamed = 10
 //     that were created after the preview block the deletion.
 //  3. The default custom resource is deleted, then everything else, with the operator after the objects that it cleans up. Objects that
 //     other modules share are handed over to them.
+//
+// With Keep, nothing is deleted, whatever users made: each object loses the owner mark, and then the record goes.
 func Delete(ctx context.Context, removal Removal) (Report, error) {
 	report, err := remove(ctx, removal)
 	if err != nil && report.State == "" {
@@ -48,6 +50,12 @@ func remove(ctx context.Context, removal Removal) (Report, error) {
 		report.Report = installer.Report{Ready: true, State: installer.StateGone, Reason: ReasonNotInstalled}
 		report.Message = "module " + c.module + " is not installed directly"
 		return report, nil
+	}
+	if err := c.fits(); err != nil {
+		return report, err
+	}
+	if removal.Keep {
+		return c.disown(ctx, report)
 	}
 	if report.Blocking, err = c.resources(ctx); err != nil {
 		return report, err
@@ -77,7 +85,7 @@ func prepare(ctx context.Context, removal Removal) (*removing, error) {
 		return c, nil
 	}
 	note := j.note
-	note.Deleting = true
+	note.Deleting, note.Disowning = note.Deleting || !removal.Keep, removal.Keep
 	if c.inst.RecordAnnotations, err = note.Annotations(); err != nil {
 		return nil, err
 	}
@@ -85,11 +93,42 @@ func prepare(ctx context.Context, removal Removal) (*removing, error) {
 	return c, j.share(ctx, &c.inst)
 }
 
-// preview returns the Report of a dry run: the objects that would be deleted, in no particular order.
+// fits refuses what would leave a deletion, or letting go, half done.
+func (c *removing) fits() error {
+	switch {
+	case c.note.Disowning && !c.removal.Keep:
+		return disowningError(c.module)
+	case c.note.Deleting && c.removal.Keep:
+		return refuse(ReasonBeingDeleted,
+			"module %s is being deleted, and a part of it may be gone: let that end, by deleting it again", c.module)
+	}
+	return nil
+}
+
+func disowningError(module string) error {
+	return refuse(ReasonBeingDeleted,
+		"module %s is being let go of, and a part of it may have another owner: let that end, by letting go of it again", module)
+}
+
+// disown ends the direct installation and keeps what it consists of.
+func (c *removing) disown(ctx context.Context, report Report) (Report, error) {
+	if c.removal.DryRun {
+		return c.preview(report), nil
+	}
+	var err error
+	report.Report, err = installer.Disown(ctx, c.inst)
+	report.Changed = true
+	return report, err
+}
+
+// preview returns the Report of a dry run: the objects that would be deleted or let go of, in no particular order.
 func (c *removing) preview(report Report) Report {
 	report.Report = installer.Report{State: installer.StateProcessing, Reason: ReasonDryRun, Message: "nothing was deleted"}
 	for _, entry := range slices.Concat(c.record.Created, c.record.Entries) {
 		object := installer.ObjectReport{ID: entry.ID, Version: entry.Version, Action: apply.Deleted}
+		if c.removal.Keep {
+			object.Action, object.Message = apply.Kept, "it stays as it is, without an owner"
+		}
 		if heir := c.inst.Successor(entry.ID); heir != "" {
 			object.Action, object.Message = apply.Kept, heir+" has it too"
 		}

@@ -7,7 +7,7 @@
 //
 //   - [Install] installs a module in the version of the Plan. [Upgrade] does so only if the module is already installed.
 //   - [Delete] removes it by the record, even with every source offline. Objects that users made with the module block it, and it names
-//     them. With the result of a [Preview], it first deletes the objects in it, and no others.
+//     them. With the result of a [Preview], it first deletes the objects in it, and no others. With Removal.Keep, it lets go of the module.
 //   - [List] returns the installed modules. [Run] and [CleanUp] are Install and Delete for module developers.
 //
 // # Non-goals

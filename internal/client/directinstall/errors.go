@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
@@ -27,10 +28,12 @@ const (
 	ReasonContentChanged = "ContentChanged"
 	// ReasonDowngrade: the installed version is higher.
 	ReasonDowngrade = "Downgrade"
-	// ReasonBeingDeleted: the deletion of the module has begun and must be completed first.
+	// ReasonBeingDeleted: the deletion of the module has begun, or letting go of it, and must be completed first.
 	ReasonBeingDeleted = "BeingDeleted"
 	// ReasonNotInstalled: the module is not installed directly.
 	ReasonNotInstalled = "NotInstalled"
+	// ReasonOwnershipConflict: objects exist that this installation does not own, so nothing was written.
+	ReasonOwnershipConflict = string(apply.ClassOwnershipConflict)
 	// ReasonRefused: the API server would refuse a part of it, so nothing was written.
 	ReasonRefused = "Refused"
 	// ReasonDryRun: the call was a dry run.

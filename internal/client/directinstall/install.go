@@ -83,6 +83,8 @@ func (c *installing) allowed() error {
 	switch {
 	case c.upgrade && c.record == nil:
 		return refuse(ReasonNotInstalled, "module %s is not installed here: add it instead", c.module)
+	case c.record != nil && c.note.Disowning:
+		return disowningError(c.module)
 	case c.record != nil && c.note.Deleting:
 		return refuse(ReasonBeingDeleted, "module %s is being deleted: let that end, by deleting it again", c.module)
 	case !c.plan.AllowDowngrade && moduleversion.IsLower(c.version, before):
@@ -123,14 +125,19 @@ func (c *installing) bring(ctx context.Context, store *content.Store, report Rep
 	return report, c.trouble(ctx, err)
 }
 
-// refusedOf returns an error for the objects that the API server would refuse; nil when there are none.
+// refusedOf returns an error for the objects that would be refused, by the API server or because another one owns them; nil when there are
+// none.
 func refusedOf(module string, differences []apply.Difference) error {
 	var bad []string
-	var first error
+	reason := ReasonOwnershipConflict
 	for i := range differences {
-		if differences[i].Err != nil {
-			bad = append(bad, differences[i].Err.Error())
-			first = errors.Join(first, differences[i].Err)
+		err := differences[i].Err
+		if err == nil {
+			continue
+		}
+		bad = append(bad, err.Error())
+		if told, ok := errors.AsType[*apply.Error](err); !ok || told.Class != apply.ClassOwnershipConflict {
+			reason = ReasonRefused
 		}
 	}
 	if len(bad) == 0 {
@@ -140,7 +147,7 @@ func refusedOf(module string, differences []apply.Difference) error {
 	if more := len(bad) - 5; more > 0 {
 		text += fmt.Sprintf(" (and %d more %s)", more, english.PluralWord(more, "object", ""))
 	}
-	return &Error{Reason: ReasonRefused, Err: fmt.Errorf("nothing of module %s was changed, since this would be refused: %s", module, text)}
+	return &Error{Reason: reason, Err: fmt.Errorf("nothing of module %s was changed, since this would be refused: %s", module, text)}
 }
 
 // installation returns the request to pkg/installer.

@@ -16,16 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
 const (
 	// fieldManager is the field manager of direct installations.
-	fieldManager = "kyma-direct"
+	fieldManager = installable.FieldManagerDirect
 	// prefix distinguishes installations of modules from other installations of pkg/installer in the same namespace.
-	prefix = "module-"
+	prefix = installable.DirectPrefix
 	// patience is how long it may take to record a failure, which is done even after the caller gave up.
 	patience = 10 * time.Second
 	// maxTrouble is the maximum length of that record.
@@ -70,12 +72,12 @@ func (j *job) read(ctx context.Context) error {
 func (j *job) installation() installer.Installation {
 	return installer.Installation{
 		Name: prefix + j.module, Namespace: modulestatus.DirectNamespace, Cluster: j.cluster, FieldManager: fieldManager,
-		RecordLabels: j.note.Labels(j.module),
+		RecordLabels: j.note.Labels(j.module), Claim: installable.ClaimedByManifest, Predecessors: []string{v1beta2.FieldManagerModule},
 	}
 }
 
 // owner returns the owner mark of a module's objects.
-func owner(module string) string { return modulestatus.DirectNamespace + "/" + prefix + module }
+func owner(module string) string { return installable.DirectOwner(module) }
 
 // installed returns the last version that was complete.
 func (j *job) installed() string {

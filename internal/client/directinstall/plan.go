@@ -71,7 +71,7 @@ type Plan struct {
 	AllowDowngrade bool
 	// AllowOtherContent accepts changed content under the same version.
 	AllowOtherContent bool
-	// Adopt takes over existing objects without an owner mark.
+	// Adopt takes over existing objects that no installation owns, such as those that kubectl, Helm or a Kyma installed and let go of.
 	Adopt bool
 
 	// Wait is how long to wait until everything is ready; 0 means not at all. When the rest is ready, the default custom resource is created,
@@ -116,13 +116,16 @@ type Removal struct {
 	Config *rest.Config
 	// Module is its name.
 	Module string
+	// Keep lets go of the module instead of deleting it: everything that it consists of stays, without an owner, and only the record goes.
+	// What users made with the module does not block that.
+	Keep bool
 	// Cascade deletes the objects of Previewed, waits until they are gone, and then continues. Any other object blocks the deletion.
 	Cascade bool
 	// Previewed are the Resources that Preview returned.
 	Previewed []Resource
 	// Wait is how long to wait until everything is gone; 0 means a single pass.
 	Wait time.Duration
-	// DryRun deletes nothing: the Report names the objects that would be deleted.
+	// DryRun deletes nothing: the Report names the objects that would be deleted, or with Keep let go of.
 	DryRun bool
 	// Progress receives each object as it is processed; may be nil.
 	Progress func(installer.ObjectReport)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // Action is the result of an edit for one module.
@@ -44,6 +45,7 @@ func Enable(spec *v1beta2.KymaSpec, wish ModuleRequest) Change {
 	}
 	entry.CustomResourcePolicy = cmp.Or(wish.Policy, entry.CustomResourcePolicy)
 	entry.UpgradeStrategy = cmp.Or(wish.Strategy, entry.UpgradeStrategy)
+	entry.Values = cmp.Or(wish.Values.DeepCopy(), entry.Values)
 	return compareEntry(action, &before, entry)
 }
 
@@ -120,6 +122,7 @@ func compareEntry(action Action, before, after *v1beta2.Module) Change {
 	differs("managed", IsManaged(before) != IsManaged(after))
 	differs("retry", before.Retry != after.Retry)
 	differs("upgradeStrategy", before.UpgradeStrategy != after.UpgradeStrategy)
+	differs("values", !module.SameValues(before.Values, after.Values))
 	differs("version", before.Version != after.Version)
 	if action == Changed && len(change.Fields) == 0 {
 		change.Action = Unchanged

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
@@ -75,6 +76,22 @@ func TestEdits(t *testing.T) {
 		"an existing module that is requested without more stays as it is": {
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, func(s *v1beta2.KymaSpec) Change { return Enable(s, ModuleRequest{Name: "a"}) },
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, Change{Module: "a", Action: Unchanged},
+		},
+		"values take the place of those of the entry": {
+			[]v1beta2.Module{{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{"x":1}`)}}},
+			func(s *v1beta2.KymaSpec) Change {
+				return Enable(s, ModuleRequest{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{"y":2}`)}})
+			},
+			[]v1beta2.Module{{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{"y":2}`)}}},
+			Change{Module: "a", Action: Changed, Fields: []string{"values"}},
+		},
+		"the same values in another spelling change nothing": {
+			[]v1beta2.Module{{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{"x":1,"y":2}`)}}},
+			func(s *v1beta2.KymaSpec) Change {
+				return Enable(s, ModuleRequest{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{ "y":2, "x":1 }`)}})
+			},
+			[]v1beta2.Module{{Name: "a", Values: &runtime.RawExtension{Raw: []byte(`{ "y":2, "x":1 }`)}}},
+			Change{Module: "a", Action: Unchanged},
 		},
 		"a channel replaces a version": {
 			[]v1beta2.Module{{Name: "a", Version: "1.0.0"}}, func(s *v1beta2.KymaSpec) Change { return Enable(s, ModuleRequest{Name: "a", Channel: "fast"}) },

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
@@ -18,6 +20,8 @@ type ModuleRequest struct {
 	Policy v1beta2.CustomResourcePolicy
 	// Strategy of upgrades.
 	Strategy v1beta2.UpgradeStrategy
+	// Values for the charts of the module, in place of those of the entry.
+	Values *runtime.RawExtension
 }
 
 // The formats that the API accepts. The API server validates a version in full.

@@ -31,6 +31,8 @@ type DirectNote struct {
 	Complete bool `json:"complete,omitempty"`
 	// Deleting reports that the deletion of the module was requested.
 	Deleting bool `json:"deleting,omitempty"`
+	// Disowning reports that the module is being let go of: what it consists of stays, and the record goes.
+	Disowning bool `json:"disowning,omitempty"`
 	// Trouble is the error of the last installation; empty when it succeeded.
 	Trouble string `json:"trouble,omitempty"`
 	// Type of the module when it was installed.

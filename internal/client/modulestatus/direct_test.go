@@ -69,8 +69,11 @@ func TestDirectModules(t *testing.T) {
 			direct(func(d *Direct) { d.Complete, d.Version, d.Before = false, "1.1.0", "0.9.0" }), ready, nil,
 			want{phase: Upgrading, message: "kyma upgrade", version: "1.0.0/1.1.0/1.1.0"},
 		},
-		"a failure has its message":       {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
-		"a deletion is a deletion":        {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
+		"a failure has its message": {direct(func(d *Direct) { d.Trouble = "quota" }), ready, nil, want{state: Error, phase: Failed, message: "quota"}},
+		"a deletion is a deletion":  {direct(func(d *Direct) { d.Deleting = true }), ready, nil, want{state: Deleting, phase: Removing}},
+		"letting go of it is one, too": {direct(func(d *Direct) { d.Disowning = true }), ready, nil, want{
+			state: Deleting, phase: Removing, message: "--keep-resources",
+		}},
 		"a damaged record is unknown":     {direct(func(d *Direct) { d.Unreadable = "no JSON" }), ready, nil, want{state: Unknown, phase: Obscure, module: Unknown}},
 		"an operator that does not exist": {direct(), ready[1:], nil, want{state: Error, phase: Failed, reason: WhyManagerMissing}},
 		"an unreadable operator":          {direct(), ready[1:], func(in *Inputs) { in.Looked = in.Looked[:1] }, want{state: Ready, phase: Installed}},

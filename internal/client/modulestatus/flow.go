@@ -42,7 +42,8 @@ const (
 //  1. A module of a Kyma is not installed directly.
 //  2. Without the lifecycle manager on purpose: a manageable module must be confirmed, a community module is installed as usual.
 //  3. A community module is installed directly, if it was requested as one; a Kyma has no such modules.
-//  4. A manageable module goes into the Kyma, unless it was installed directly before: both would fight over its objects.
+//  4. A manageable module goes into the Kyma, unless it is installed directly: both would fight over its objects. A caller that lets go of
+//     the direct installation first asks without Direct.
 //  5. Without a Kyma it is installed directly after a confirmation. A module that was already installed so needs no second confirmation.
 //
 // why is the reason of a refusal, and otherwise a hint.
@@ -62,7 +63,7 @@ func WayToInstall(w InstallInput) (way InstallMethod, why string) {
 		return DirectlyConfirmed, "only you upgrade and repair it, and full support is given up"
 	case w.Direct:
 		return NoWay, fmt.Sprintf("module %[1]s is installed without the lifecycle manager: "+
-			"kyma delete %[1]s takes it down, and then kyma add %[1]s hands it over", w.Module)
+			"kyma add %[1]s --adopt hands it over as it is, and kyma delete %[1]s takes it down", w.Module)
 	}
 	return ViaKyma, ""
 }

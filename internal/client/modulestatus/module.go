@@ -27,6 +27,8 @@ type Module struct {
 	Managed bool                         `json:"managed"`
 	Policy  v1beta2.CustomResourcePolicy `json:"policy,omitempty"`
 	Beta    bool                         `json:"beta"`
+	// HasValues reports whether the module's entry in the Kyma sets values.
+	HasValues bool `json:"hasValues,omitempty"`
 	// Mandatory modules are installed automatically.
 	Mandatory bool `json:"mandatory"`
 	// Maintenance is true while an upgrade waits for a maintenance window.

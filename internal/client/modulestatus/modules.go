@@ -113,6 +113,11 @@ func (e *entry) suspended() bool {
 // managed returns false for a module that the Kyma sets to unmanaged.
 func (e *entry) managed() bool { return e.asked == nil || e.asked.Managed == nil || *e.asked.Managed }
 
+// hasValues reports whether the Kyma sets values for the module.
+func (e *entry) hasValues() bool {
+	return e.asked != nil && (len(e.asked.ValuesFrom) > 0 || !module.SameValues(e.asked.Values, nil))
+}
+
 func (e *entry) policy() v1beta2.CustomResourcePolicy {
 	switch {
 	case e.asked != nil:
@@ -128,6 +133,7 @@ func (r *reader) ofEntry(name string, e *entry) Module {
 	m := Module{
 		Name: name, Kyma: Key{e.kyma.Namespace, e.kyma.Name}.String(), Type: Managed,
 		Managed: e.managed(), Policy: e.policy(), Mandatory: e.mandatory(), Suspended: e.suspended(),
+		HasValues: e.hasValues(),
 	}
 	e.release = r.release(e.kyma.Namespace, name)
 	r.choose(&m, e)

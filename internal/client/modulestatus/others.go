@@ -123,6 +123,8 @@ func (r *reader) direct(d *Direct, template *v1beta2.ModuleTemplate, manager *un
 	}
 	missing := d.Template != (Key{}) && template == nil && r.isListed(ownKind(kindTemplate), d.Template.Namespace)
 	switch {
+	case d.Disowning:
+		return under(Removing, v1beta2.ReasonModuleDeleting, "it is being let go of: repeat kyma delete --keep-resources until that is done")
 	case d.Deleting:
 		again := "it is being removed: repeat kyma delete until it is gone"
 		return under(Removing, v1beta2.ReasonModuleDeleting, cmp.Or(d.Trouble, again))

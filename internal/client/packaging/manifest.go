@@ -50,19 +50,9 @@ func (r *reader) manifest(ctx context.Context, into *Source) error {
 	return err
 }
 
-// tree reads a folder or an archive by the operator's rules for such content.
+// tree reads a folder or an archive, and finds out its format.
 func (r *reader) tree(ctx context.Context, into *Source, folder bool) (err error) {
-	dir, err := os.MkdirTemp("", "kyma-manifest-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	source := &content.DirectorySource{Store: &content.Store{Dir: dir}, Dir: into.ManifestFile}
-	resolved, err := source.Resolve(ctx)
-	if err != nil {
-		return err
-	}
-	if into.Tree, err = source.Fetch(ctx, resolved); err != nil {
+	if into.Tree, err = readTree(ctx, into.ManifestFile); err != nil {
 		return err
 	}
 	if into.Format == "" {
@@ -75,6 +65,21 @@ func (r *reader) tree(ctx context.Context, into *Source, folder bool) (err error
 		into.Tree = chartFolder(into.Tree, r.config.ModuleName())
 	}
 	return nil
+}
+
+// readTree reads a folder or an archive by the operator's rules for such content.
+func readTree(ctx context.Context, place string) (tree *content.Tree, err error) {
+	dir, err := os.MkdirTemp("", "kyma-manifest-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	source := &content.DirectorySource{Store: &content.Store{Dir: dir}, Dir: place}
+	resolved, err := source.Resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return source.Fetch(ctx, resolved)
 }
 
 // looksLike returns the format of a folder by its files; empty when they do not determine it.

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -52,9 +53,13 @@ var ErrExists = errors.New("there is a module already")
 
 // Scaffolded is the result of Scaffold: the files that it wrote, and the existing ones that it kept.
 type Scaffolded struct {
-	Name    string
+	Name string
+	// Dir is the directory of the module.
+	Dir     string
 	Written []string
 	Kept    []string
+	// Notes are sentences about the content for its author.
+	Notes []string
 }
 
 // filled are the values for the placeholders of the skeleton.
@@ -68,19 +73,35 @@ func Scaffold(dir string, draft Draft) (*Scaffolded, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := filepath.Join(dir, ConfigFile)
-	if _, err := os.Lstat(config); err == nil && !draft.Overwrite {
-		return nil, fmt.Errorf("%s: %w", config, ErrExists)
-	}
-	_, before := os.Lstat(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
+	if err := draft.free(dir); err != nil {
 		return nil, err
 	}
-	done := &Scaffolded{Name: words.Name}
-	if err := done.write(dir, words, draft.Overwrite); err != nil {
-		return nil, errors.Join(err, done.undo(dir, errors.Is(before, fs.ErrNotExist)))
+	done := &Scaffolded{Name: words.Name, Dir: dir}
+	if err := done.into(dir, func() error { return done.write(dir, words, draft.Overwrite) }); err != nil {
+		return nil, err
 	}
 	return done, nil
+}
+
+// free returns an error if the directory has a module that must not be replaced.
+func (d Draft) free(dir string) error {
+	config := filepath.Join(dir, ConfigFile)
+	if _, err := os.Lstat(config); err == nil && !d.Overwrite {
+		return fmt.Errorf("%s: %w", config, ErrExists)
+	}
+	return nil
+}
+
+// into calls write with a directory that exists, and removes what it wrote if it fails.
+func (s *Scaffolded) into(dir string, write func() error) error {
+	_, before := os.Lstat(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a directory of sources, as mkdir makes it
+		return err
+	}
+	if err := write(); err != nil {
+		return errors.Join(err, s.undo(dir, errors.Is(before, fs.ErrNotExist)))
+	}
+	return nil
 }
 
 // write writes the files; the configuration comes last, since it turns the directory into a module.
@@ -104,15 +125,23 @@ func (s *Scaffolded) write(dir string, words filled, overwrite bool) error {
 	return nil
 }
 
-// undo removes the written files, and the directory if it was created for them.
+// undo removes the written files with the directories that are empty then, and the directory if it was created for them.
 func (s *Scaffolded) undo(dir string, made bool) (err error) {
-	for _, file := range s.Written {
+	for _, file := range slices.Backward(s.Written) {
 		err = errors.Join(err, os.Remove(file))
+		removeEmpty(filepath.Dir(file), dir)
 	}
 	if made {
 		err = errors.Join(err, os.Remove(dir))
 	}
 	return err
+}
+
+// removeEmpty removes a directory and those above it, up to dir, as long as they are empty.
+func removeEmpty(at, dir string) {
+	for at != filepath.Clean(dir) && os.Remove(at) == nil {
+		at = filepath.Dir(at)
+	}
 }
 
 // create writes a file, unless there is one that must be kept. It removes a file that cannot be written completely.
@@ -175,13 +204,17 @@ func plural(singular string) string {
 	return singular + "s"
 }
 
-func (w filled) fill(name string) ([]byte, error) {
+func (w filled) fill(name string) ([]byte, error) { return fill(name, w) }
+
+func (w chartWords) fill() ([]byte, error) { return fill(path.Join("chart", ConfigFile), w) }
+
+func fill(name string, words any) ([]byte, error) {
 	parsed, err := template.ParseFS(skeleton, path.Join("skeleton", name))
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	if err := parsed.Option("missingkey=error").Execute(&text, w); err != nil {
+	if err := parsed.Option("missingkey=error").Execute(&text, words); err != nil {
 		return nil, err
 	}
 	return text.Bytes(), nil

@@ -60,7 +60,7 @@ func Load(ctx context.Context, configFile string, fetcher *Fetcher) (*Source, []
 	if err := reader.manifest(ctx, source); err != nil {
 		findings = append(findings, reader.finding("manifest", err))
 	}
-	if config.Values != "" && !diagnostics.Failed(findings) {
+	if (config.Values != "" || config.InlineValues != nil) && !diagnostics.Failed(findings) {
 		if err := reader.values(ctx, source); err != nil {
 			findings = append(findings, reader.finding("values", err))
 		}

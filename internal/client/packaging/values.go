@@ -16,17 +16,22 @@ import (
 // resourceConfig sets the values and the namespace with which the manifest is installed.
 const resourceConfig = descriptor.ResourceConfig
 
-// values reads the file of values that the configuration names.
+// values reads the values that the configuration has or names.
 func (r *reader) values(ctx context.Context, into *Source) error {
 	if into.Format != formatChart {
 		return fmt.Errorf("values apply to charts only, and %s is not a chart", into.ManifestFile)
 	}
-	text, err := r.file(ctx, r.config.Values)
-	if err != nil {
-		return err
+	text, place := r.config.InlineValues, r.config.File
+	if text == nil {
+		var err error
+		if text, err = r.file(ctx, r.config.Values); err != nil {
+			return err
+		}
+		place = r.place(r.config.Values)
 	}
+	var err error
 	if into.Values, err = helm.Values(text); err != nil {
-		return fmt.Errorf("%s: %w", r.place(r.config.Values), err)
+		return fmt.Errorf("%s: %w", place, err)
 	}
 	return nil
 }

@@ -68,6 +68,24 @@ func TestValues_AChartIsPackedWithItsValues(t *testing.T) {
 	}
 }
 
+// Values in the configuration itself are those of a file.
+func TestValues_InlineValuesAreThoseOfAFile(t *testing.T) {
+	const values = "image: example.com/notes:1.2.3\nreplicas: 3\nport: \"80\"\n"
+	inFile := load(t, chartModule(t, "values: values.yaml\n", map[string]string{"values.yaml": values}))
+	inline := load(t, chartModule(t, "values:\n  "+strings.ReplaceAll(strings.TrimSpace(values), "\n", "\n  ")+"\n", nil))
+	want, err := inFile.ComponentVersion(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := inline.ComponentVersion(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(installation(t, want), installation(t, got)); diff != "" {
+		t.Errorf("what the lifecycle manager reads (-in a file +inline):\n%s", diff)
+	}
+}
+
 // installation returns the settings of the manifest in the resource config of a version.
 func installation(t *testing.T, version component.Version) helm.InstallConfig {
 	t.Helper()
@@ -120,9 +138,10 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		values string
 		want   string
 	}{
-		"a file that is not there": {more: "values: nowhere.yaml\n", want: "there is no file"},
-		"a file that is a list":    {more: "values: values.yaml\n", values: "- a\n", want: "values.yaml: the values cannot be read: document 1 (line 1): is a list"},
-		"a manifest that is plain": {more: "renderer: bundle\nvalues: values.yaml\n", values: "a: b\n", want: "values apply to charts only"},
+		"a file that is not there":               {more: "values: nowhere.yaml\n", want: "there is no file"},
+		"a file that is a list":                  {more: "values: values.yaml\n", values: "- a\n", want: "values.yaml: the values cannot be read: document 1 (line 1): is a list"},
+		"values of one's own that are set twice": {more: "values: {a: {b: 1, b: 2}}\n", want: "module-config.yaml: the values cannot be read"},
+		"a manifest that is plain":               {more: "renderer: bundle\nvalues: values.yaml\n", values: "a: b\n", want: "values apply to charts only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"chart/manifests/a.yaml": configMap}

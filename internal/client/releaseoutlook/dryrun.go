@@ -73,7 +73,7 @@ func Ask(
 		return made, err
 	}
 	found, err := runtimedryrun.Ask(ctx, runtimedryrun.Question{
-		Config: config, Manifest: manifest, Objects: version.Objects, AllowCRDChanges: template.Spec.AllowCRDChanges,
+		Config: config, Module: release.Name, Manifest: manifest, Objects: version.Objects, AllowCRDChanges: template.Spec.AllowCRDChanges,
 	})
 	if err != nil {
 		return made, fmt.Errorf("the dry run in the runtime of Kyma %s: %w", made.Kyma, err)

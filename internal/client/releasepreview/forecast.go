@@ -115,7 +115,7 @@ func (f *Forecast) stepOf(m *Member) step {
 		s.version = entry.Version
 	}
 	if f.content != nil {
-		s.to = revision.Planned(specOf(s.have), f.content).Digest
+		s.to = revision.Offered(specOf(s.have), f.content).Digest
 	}
 	s.samever = s.version == f.ask.Version
 	s.samecon = s.samever && (s.to == "" || s.from == "" || s.from == s.to)

@@ -19,6 +19,8 @@ import (
 type Question struct {
 	// Config reaches the cluster.
 	Config *rest.Config
+	// Module that it is of: what is installed of it directly counts as let go of, since it does not go into a Kyma before that.
+	Module string
 	// Manifest that would install the version: its name and namespace mark the objects.
 	Manifest *v1beta2.Manifest
 	// Objects of the version, as package versioncontent renders them.
@@ -41,8 +43,16 @@ func Ask(ctx context.Context, q Question) ([]apply.Difference, error) {
 		Name: q.Manifest.Name, Namespace: q.Manifest.Namespace, Config: q.Config,
 		Sources:  []installer.Source{installer.Objects("version", objects...)},
 		OwnerKey: v1beta2.AnnotationOwnedBy, FieldManager: v1beta2.FieldManagerModule, Ownership: apply.AdoptIfUnowned,
-		AllowCRDChanges: allowed,
+		AllowCRDChanges: allowed, Claim: q.claim, Predecessors: []string{installable.FieldManagerDirect},
 	})
+}
+
+// claim names the direct installation of another module that an object belongs to.
+func (q *Question) claim(object *unstructured.Unstructured) string {
+	if object.GetAnnotations()[installer.DefaultOwnerKey] == installable.DirectOwner(q.Module) {
+		return ""
+	}
+	return installable.ClaimedDirectly(object)
 }
 
 // marked returns the objects as the manager would apply them.

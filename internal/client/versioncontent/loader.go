@@ -101,7 +101,7 @@ func (l *Loader) LoadFor(
 	name := cmp.Or(template.ModuleName(), template.Name)
 	spec := module.ContentOf(template.ModuleVersion(), component)
 	if have != nil {
-		spec.Values, spec.TargetNamespace = have.Spec.Values, have.Spec.TargetNamespace
+		spec.Values, spec.TargetNamespace, spec.KymaValues = have.Spec.Values, have.Spec.TargetNamespace, have.Spec.KymaValues
 	}
 	made, err := l.version(ctx, at, name, spec)
 	if err != nil {

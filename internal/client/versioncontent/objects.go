@@ -123,10 +123,17 @@ func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 // readValues reads the config layer and the values of the spec.
 func (r *rendering) readValues(ctx context.Context) error {
 	var err error
-	if r.spec.Values != nil {
-		if r.values, err = helm.Values(r.spec.Values.Raw); err != nil {
+	if entry := r.spec.KymaValues; entry != nil { // those in objects of the hub are for the manager only
+		if r.values, err = helm.Values([]byte(entry.Inline)); err != nil {
 			return err
 		}
+	}
+	if r.spec.Values != nil {
+		own, err := helm.Values(r.spec.Values.Raw)
+		if err != nil {
+			return err
+		}
+		r.values = helm.MergeValues(r.values, own)
 	}
 	if r.spec.Config == nil {
 		return nil

@@ -45,9 +45,9 @@ type Version struct {
 func (v *Version) Reference() string { return revision.Reference(v.Version, v.Digest) }
 
 // ReferenceFor returns the Reference for a Kyma whose Manifest has this spec: values and target namespace of a Manifest, which only users
-// set, are part of the digest. have may be nil.
+// set, and the values of the Kyma's entry are part of the digest. have may be nil.
 func (v *Version) ReferenceFor(have *v1beta2.ManifestSpec) string {
-	return revision.Reference(v.Version, revision.Planned(have, v.Spec).Digest)
+	return revision.Reference(v.Version, revision.Offered(have, v.Spec).Digest)
 }
 
 // Rights returns what the version may do, in the cluster that it is rendered for and in what that may become.

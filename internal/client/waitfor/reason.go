@@ -27,11 +27,11 @@ var final = func() map[string]bool {
 		v1beta2.ReasonDigestMismatch, v1beta2.ReasonContentNotCovered, v1beta2.ReasonContentTooLarge, v1beta2.ReasonContentInvalid,
 		v1beta2.ReasonArchiveRefused, v1beta2.ReasonSourceInvalid, v1beta2.ReasonSourceUnsupported, v1beta2.ReasonValuesInvalid,
 		v1beta2.ReasonNonDeterministic, v1beta2.ReasonHooksRefused, v1beta2.ReasonRemoteBaseRefused, v1beta2.ReasonProbeInvalid,
-		v1beta2.ReasonChartHookFailed, v1beta2.ReasonGeneratedValuesLost,
+		v1beta2.ReasonChartHookFailed, v1beta2.ReasonGeneratedValuesLost, v1beta2.ReasonValuesNotFound,
 		// The runtime refuses.
 		v1beta2.ReasonCRDChangeRefused, v1beta2.ReasonFieldImmutable, v1beta2.ReasonOwnershipConflict,
 		v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonRuntimeReplaced,
-		v1beta2.ReasonDeletionBlocked, v1beta2.ReasonLocalNamespaceRefused,
+		v1beta2.ReasonDeletionBlocked, v1beta2.ReasonLocalNamespaceRefused, v1beta2.ReasonMissingPermissions,
 		// There is no way back.
 		v1beta2.ReasonRollbackUnavailable, v1beta2.ReasonRollbackUnsafe,
 	} {

@@ -137,8 +137,8 @@ func inWords(why string) string {
 	switch {
 	case !found:
 		return why
-	case strings.HasPrefix(command, "delete "):
-		return what + ": delete it there, and then add it here"
+	case strings.HasPrefix(command, "add "):
+		return what + ": hand it over on the command line, or delete it there, and then add it here"
 	}
 	return what
 }

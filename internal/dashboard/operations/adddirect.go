@@ -230,7 +230,7 @@ func directly(err error) error {
 	switch directinstall.ReasonOf(err) {
 	case directinstall.ReasonManaged, directinstall.ReasonManageable, directinstall.ReasonDowngrade, directinstall.ReasonBeingDeleted,
 		directinstall.ReasonRefused, directinstall.ReasonNoContent, directinstall.ReasonUnsupported, directinstall.ReasonContentChanged,
-		directinstall.ReasonPlanInvalid,
+		directinstall.ReasonPlanInvalid, directinstall.ReasonOwnershipConflict,
 		content.ReasonDigestMismatch:
 		return refuse(WhyRefused, "%s", errorText(err))
 	case directinstall.ReasonNotInstalled:

@@ -48,6 +48,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonSourceInvalid:         "Correct the field that the message names.",
 	v1beta2.ReasonSourceUnsupported:     "Choose one of the types of sources that the message lists.",
 	v1beta2.ReasonValuesInvalid:         "Correct the values, the config layer or its set strings.",
+	v1beta2.ReasonValuesNotFound:        "Create the Secret or ConfigMap that the message names, with its label, or correct valuesFrom of the entry.",
 	v1beta2.ReasonNonDeterministic:      "Follow the message about the field: the chart renders it differently each time.",
 	v1beta2.ReasonGeneratedValuesLost:   "Restore the Secret that the message names, or create it without data to have all values made anew.",
 	v1beta2.ReasonWaitingForHook:        "Look at the pods of the Job that the message names.",
@@ -62,11 +63,12 @@ var remedies = map[string]string{
 	v1beta2.ReasonRuntimeUnreachable:    "See whether the runtime's API server runs and can be reached from the manager.",
 	v1beta2.ReasonRuntimeReplaced:       "The access Secret leads to another cluster than before: docs/spec/runtime.md describes what to do.",
 	v1beta2.ReasonRuntimeUnauthorized:   "Renew the kubeconfig in the access Secret.",
+	v1beta2.ReasonMissingPermissions:    "Give the ServiceAccount the rights that the message names.",
 	v1beta2.ReasonRuntimeForbidden:      "Give the credentials in the access Secret the rights that the message names.",
 	v1beta2.ReasonHubSecretUnusable:     "Correct the Secret of the hub that the message names.",
 	v1beta2.ReasonLocalAccessMissing:    "Apply config/components/local, which lets the manager install into the hub.",
-	v1beta2.ReasonLocalNamespaceRefused: "Name the namespace in the manager's flag --local-namespaces, if all who may write there may do " +
-		"everything.",
+	v1beta2.ReasonLocalNamespaceRefused: "Name a ServiceAccount of the namespace in spec.serviceAccountName; or the namespace in the " +
+		"manager's flag --local-namespaces, if all who may write there may do everything.",
 	v1beta2.ReasonDeletionBlocked:     "Delete the custom resources that the message names, or the module with everything made with it.",
 	v1beta2.ReasonWaitingForDeletion:  "Wait. If it lasts: see why the owner of the finalizer in the message does not release the object.",
 	v1beta2.ReasonForeignFinalizers:   "Remove other owners' finalizers from the Manifest if they are not needed.",

@@ -2,12 +2,15 @@ package clustercache
 
 import (
 	"errors"
+	"net/http"
 	"slices"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -154,6 +157,57 @@ func TestGet_LocalTargetImpersonatesServiceAccount(t *testing.T) {
 	synced, problem := r.Synced(ownerNamed("local"))
 	if synced || problem == nil || problem.Reason != v1beta2.ReasonRuntimeForbidden {
 		t.Fatalf("Synced = %v, %v, want forbidden: no one has given the account a right", synced, problem)
+	}
+}
+
+func TestAs_NamesTheAccountInEachCallOfOneConnection(t *testing.T) {
+	hub := newStub(t)
+	var mu sync.Mutex
+	var asked []string
+	hub.on("GET /api/v1/namespaces/ns/configmaps/a", func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, req.Header.Get("Authorization")+" "+req.Header.Get("Impersonate-User"))
+		jsonAnswer(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)(w, req)
+	})
+	for name, test := range map[string]struct {
+		target func(b *bench) Target
+		own    string
+	}{
+		"of a runtime": {func(b *bench) Target { return b.remote(t, "as", hub.config()) }, ""},
+		"of the hub itself": {
+			func(*bench) Target { return Target{Local: true, ServiceAccount: "kcp-system/installer"} },
+			"system:serviceaccount:kcp-system:installer",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked = nil
+			b := newBench(t, func(c *Config) { c.Hub = hub.config() })
+			r := b.mustGet(t, test.target(b))
+			tenant, other := types.NamespacedName{Namespace: "kyma-system", Name: "tenant"}, types.NamespacedName{Namespace: "kyma-system", Name: "other"}
+			for _, account := range []types.NamespacedName{tenant, {}, other} {
+				acting, err := r.As(account)
+				if err != nil {
+					t.Fatal(err)
+				}
+				maps := acting.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"})
+				if _, err := maps.Namespace("ns").Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if again, _ := r.As(account); again != acting {
+					t.Errorf("%s has two clients", account)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			const prefix = "Bearer t system:serviceaccount:kyma-system:"
+			if want := []string{prefix + "tenant", "Bearer t " + test.own, prefix + "other"}; !slices.Equal(asked, want) {
+				t.Errorf("asked as %q, want %q", asked, want)
+			}
+			if opened := r.conn.short.sockets.count(); opened != 1 {
+				t.Errorf("%d connections for calls", opened)
+			}
+		})
 	}
 }
 

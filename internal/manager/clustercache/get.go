@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/lru"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
@@ -174,6 +175,7 @@ func (f *Clusters) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime
 		cfg: f.cfg, ctx: ctx, cancel: cancel, access: from,
 		owners: make(map[types.NamespacedName]*tracker), kinds: make(map[schema.GroupKind]*kind),
 		echoes: make(map[subject]selfWriteEvent), reads: make(map[subject]*read), listing: make(chan struct{}, listsAtATime),
+		accounts: lru.New(keptAccounts),
 	}
 	r.conn = &connection{
 		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,

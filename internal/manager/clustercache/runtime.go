@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
@@ -43,6 +44,8 @@ type Runtime struct {
 	reads     map[subject]*read // of health
 
 	once sync.Map // what Once was requested
+
+	accounts *lru.Cache // clusters as ServiceAccounts
 
 	// Of the Fleet, guarded by its lock.
 	used    time.Time // when it was requested last

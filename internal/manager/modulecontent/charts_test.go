@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // startHelmRepository serves one chart whose ConfigMap names its origin.
@@ -77,10 +83,10 @@ func TestWhatChartsGenerateIsOfOneInstallation(t *testing.T) {
 	store := generated.Store{}
 	read := 0
 	keeps := func(context.Context) (runtimes.Capabilities, error) {
-		return runtimes.Capabilities{Generated: func(context.Context) (generated.Store, error) {
+		return runtimes.Capabilities{Installation: &runtimes.Installation{Kept: func(context.Context) (generated.Store, error) {
 			read++
 			return store, nil
-		}}, nil
+		}}}, nil
 	}
 	name := func(manifest string, cluster func(context.Context) (runtimes.Capabilities, error)) string {
 		t.Helper()
@@ -105,6 +111,96 @@ func TestWhatChartsGenerateIsOfOneInstallation(t *testing.T) {
 	}
 	if store.Version = "7"; name("one", keeps) == one {
 		t.Error("the same value for a Secret that a user has emptied")
+	}
+}
+
+// releasingCluster has an installation, and one object that its chart looks up.
+type releasingCluster struct {
+	exists bool
+	store  generated.Store
+	answer string
+	asked  int
+}
+
+func (c *releasingCluster) of(context.Context) (runtimes.Capabilities, error) {
+	return runtimes.Capabilities{Installation: &runtimes.Installation{
+		Exists: c.exists,
+		Kept:   func(context.Context) (generated.Store, error) { return c.store, nil },
+		Lookup: func(context.Context, render.Lookup) (json.RawMessage, error) {
+			c.asked++
+			return json.RawMessage(c.answer), nil
+		},
+	}}, nil
+}
+
+// What a release has found stays, until content or values are others.
+func TestAReleaseAsksTheClusterOnce(t *testing.T) {
+	contents := startRegistry(t).objects(t)
+	contents.Policy = func(string) content.HostPolicy { return content.HostPolicy{PlainHTTP: true} }
+	url := startHelmRepository(t, "{{ with lookup `v1` `Secret` `a` `b` }}{{ .found }}{{ else }}none{{ end }}-{{ .Release.Revision }}")
+	cluster := &releasingCluster{answer: `{"found":"red"}`}
+	m := manifestOf(fmt.Sprintf(`{"url":%q,"chartName":"sample","version":"1.0.0"}`, url))
+	read := func(want string, asked int) Part {
+		t.Helper()
+		cluster.asked = 0
+		parts, err := contents.Read(t.Context(), m, cluster.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSuffix(parts[0].Rendered.Objects()[0].GetName(), "-first"); got != want || cluster.asked != asked {
+			t.Errorf("got %s and %d lookups, want %s and %d", got, cluster.asked, want, asked)
+		}
+		return parts[0]
+	}
+	keep := func(part Part) {
+		cluster.exists = true
+		cluster.store = cluster.store.With(part.Source.Name, part.Rendered.Generated)
+		m.Status.Resolved = []v1beta2.ResolvedSource{part.Source}
+	}
+	first := read("red-1", 1)
+	keep(first)
+	cluster.answer = `{"found":"blue"}`
+	read("red-1", 0)
+	m.Spec.Values = &runtime.RawExtension{Raw: []byte(`{"other":true}`)}
+	keep(read("blue-2", 1))
+	read("blue-2", 0)
+	m.Spec.Values = nil // the way back is a release, too
+	keep(read("blue-3", 1))
+
+	cluster.store = generated.Store{} // emptied by a user, or installed before there were releases
+	read("none-1", 0)
+	m.Status.Resolved[0].Digest = "sha256:" + strings.Repeat("0", 64) // the version before had other content
+	m.Status.Resolved[0].Reference = "another"
+	read("blue-2", 1)
+	if looked, err := contents.Read(t.Context(), m, anyCluster); err != nil || looked[0].Rendered.Objects()[0].GetName() != "none-1-first" {
+		t.Errorf("looked at: %v, %v", looked, err)
+	}
+}
+
+// What others write into a cluster is not covered by a signature.
+func TestSignedContentFindsNothing(t *testing.T) {
+	allowed := policyOf(descriptor.RequireEnforce)
+	allowed.Allow = []descriptor.Allowance{descriptor.AllowValues}
+	for name, test := range map[string]struct {
+		covering covering
+		want     string
+	}{
+		"content without a rule":               {covering{}, "found"},
+		"content that nothing is asked of":     {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireOff)}}, "found"},
+		"content whose signature is only told": {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireAudit)}}, "found"},
+		"content that has to be signed":        {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireEnforce)}, refuses: true}, "null"},
+		"content whose rule allows values":     {covering{cover: &SignedDigests{Policy: allowed}, refuses: true}, "found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := runtimes.Capabilities{Installation: &runtimes.Installation{
+				Lookup: func(context.Context, render.Lookup) (json.RawMessage, error) { return json.RawMessage("found"), nil },
+			}}
+			r := &reading{covering: &test.covering, known: &known, manifest: manifest}
+			_, look := r.release(&parsedSource{name: "raw-manifest"}, generated.Store{}, "inputs", "sha256:1")
+			if found, err := look(t.Context(), render.Lookup{}); err != nil || string(found) != test.want {
+				t.Errorf("got %s, error %v, want %s", found, err, test.want)
+			}
+		})
 	}
 }
 

@@ -60,6 +60,8 @@ type Contents struct {
 	Policy func(host string) content.HostPolicy
 	// OperatorLogin returns the scope of the login of OCI for a Manifest that selects none; nil: no restriction.
 	OperatorLogin func(ctx context.Context, m *v1beta2.Manifest) (OperatorLogin, error)
+	// HubValues reads the values that entries of Kymas take from objects of the hub; nil: there are none.
+	HubValues HubValues
 	// Signed returns which content is covered by signatures; nil: none has to be.
 	Signed Signed
 	// Log gets a line, once, for unsigned content that needs no signature.

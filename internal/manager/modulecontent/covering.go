@@ -101,6 +101,12 @@ func (c *covering) checkSpec() error {
 			return err
 		}
 	}
+	if spec.KymaValues != nil && !c.allows(descriptor.AllowValues) {
+		if err := c.problem("spec.kymaValues", "values of the module's entry in the Kyma: remove values and valuesFrom from the entry, put them "+
+			"into the component's resource config and sign that, or add %q to allow of the rule", descriptor.AllowValues); err != nil {
+			return err
+		}
+	}
 	if spec.TargetNamespace != "" && !c.allows(descriptor.AllowTargetNamespace) {
 		if err := c.problem("spec.targetNamespace", "namespace %s: remove it, name the namespace in the content, or add %q to allow of the rule",
 			spec.TargetNamespace, descriptor.AllowTargetNamespace); err != nil {
@@ -182,7 +188,7 @@ func (c *covering) checkImages(parts []Part) error {
 	if !c.refuses {
 		images = c.cover.coverage.Localized() // as they would be with enforcement
 	}
-	found, err := signcoverage.Images(c.cover.coverage, objectsOf(parts), images, c.manifest.Spec.Values == nil)
+	found, err := signcoverage.Images(c.cover.coverage, objectsOf(parts), images, !hasValues(&c.manifest.Spec))
 	if err != nil {
 		return err
 	}

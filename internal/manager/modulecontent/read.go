@@ -31,6 +31,8 @@ type callKey struct {
 type answer struct {
 	resolved content.Resolved
 	rendered render.Rendered
+	// blind is why the content could not be rendered, where that may be because nothing was looked up for it.
+	blind *render.NeedsLookups
 }
 
 // renderedKey is the cache key of rendered objects: verified content does not depend on its origin, only on how that type of place reads
@@ -49,7 +51,8 @@ func (a *parsedSource) renderedKey(digest string, input [sha256.Size]byte) rende
 //  1. A source that status.resolved pins stays pinned as long as its reference is the same; a tag is resolved once.
 //  2. The config layer comes first, because it holds the values with which the others are rendered.
 //  3. A part whose content is already rendered costs nothing; otherwise the content is fetched, unless the store has it, and rendered.
-//  4. A part that declares values which its chart generates is rendered with those that its cluster keeps.
+//  4. A part whose chart generates values, looks something up, or declares something else in an upgrade is rendered for its installation:
+//     with what its cluster keeps of that and has.
 //  5. Where the policy requires signatures, everything must be covered by the signature of the component version: see covering.
 //
 // capabilities is called only when a format needs them. The error is a *content.Error where content, registry or spec is the cause, and
@@ -97,18 +100,21 @@ func (c *Contents) read(
 		return nil, err
 	}
 	reading := &reading{Contents: c, manifest: m, capabilities: capabilities, covering: held}
+	if reading.values, err = reading.specValues(ctx); err != nil {
+		return nil, err
+	}
 	read := make([]Part, 0, len(parts))
 	for i := range parts {
 		part, err := reading.part(ctx, &parts[i])
 		if err != nil {
-			return nil, err
+			return nil, reading.withoutSecrets(err)
 		}
 		read = append(read, part)
 	}
 	if err := reading.unused(parts); err != nil {
 		return nil, err
 	}
-	return read, errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read))
+	return read, reading.withoutSecrets(errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read)))
 }
 
 // reading is one call of Read.
@@ -123,6 +129,9 @@ type reading struct {
 	selector *metav1.LabelSelector
 	// installs counts the installations that were read.
 	installs int
+	// values go before those of the config layer; nil for none. secrets are those of them that come from Secrets.
+	values  map[string]any
+	secrets []any
 }
 
 // part reads and renders one part.
@@ -145,8 +154,8 @@ func (r *reading) part(ctx context.Context, part *parsedSource) (Part, error) {
 		}
 	}
 	source, got, err := r.get(ctx, part, input)
-	if err == nil && got.rendered.Generated != nil && r.known.Generated != nil {
-		source, got, err = r.generated(ctx, part, input)
+	if err == nil && got.ofInstallation() {
+		source, got, err = r.forInstallation(ctx, part, input, source, got)
 	}
 	if err != nil {
 		return Part{}, err
@@ -174,19 +183,15 @@ func (r *reading) knownAs(install string) string {
 	return installable.ConfigName(r.config.Installs(), r.manifest.Labels[v1beta2.LabelModuleName], install)
 }
 
-// input returns the input of a format with values: those of the config layer, overridden by those of the spec.
+// input returns the input of a format with values: those of the config layer, overridden by those of the Kyma's entry and of the spec.
 func (r *reading) input(ctx context.Context, part *parsedSource, own helm.InstallConfig) (render.Input, error) {
 	input := render.Input{
 		Name: cmp.Or(own.ReleaseName, installable.ReleaseName(r.manifest.Labels[v1beta2.LabelModuleName], part.name)), Path: part.path,
 		Namespace: cmp.Or(own.Namespace, r.manifest.Spec.TargetNamespace), Values: own.Values, Hooks: true,
 		Generated: &render.Generated{},
 	}
-	if r.manifest.Spec.Values != nil {
-		values, err := helm.Values(r.manifest.Spec.Values.Raw)
-		if err != nil {
-			return input, err
-		}
-		input.Values = helm.MergeValues(own.Values, values)
+	if r.values != nil {
+		input.Values = helm.MergeValues(own.Values, r.values)
 	}
 	if r.known == nil {
 		known, err := r.capabilities(ctx)
@@ -218,27 +223,21 @@ func (r *reading) readConfig(ctx context.Context, part *parsedSource) (Part, err
 	return Part{Source: resolvedSource(part, source, resolved)}, nil
 }
 
-// generated returns a part that declares generated values, with those of the installation. What is missing is made, and may then be asked
-// for again before it is kept, so the render is for this installation and this version of what it keeps.
-func (r *reading) generated(ctx context.Context, part *parsedSource, input render.Input) (content.Source, answer, error) {
-	store, err := r.known.Generated(ctx)
-	if err != nil {
-		return nil, answer{}, err
-	}
-	of := []string{string(r.manifest.UID), r.manifest.Namespace, r.manifest.Name, part.name, store.Version}
-	input.Generated = &render.Generated{Installation: strings.Join(of, "/"), Values: store.Values[part.name]}
-	return r.get(ctx, part, input)
-}
-
 // unused refuses values that no installation uses, and settings of the config layer for installations that do not exist: their author
 // expects an effect.
 func (r *reading) unused(parts []parsedSource) error {
-	names, takes := make([]string, 0, len(parts)), r.manifest.Spec.Values == nil
+	spec := &r.manifest.Spec
+	names, takes := make([]string, 0, len(parts)), !hasValues(spec)
 	for i := range parts {
 		names = append(names, parts[i].name, r.knownAs(parts[i].name))
 		takes = takes || r.Formats[parts[i].format].Values
 	}
-	if !takes {
+	switch {
+	case takes:
+	case spec.KymaValues != nil:
+		return valuesInvalid("the module's entry in the Kyma has values, and version %s of the module has no chart that takes them: "+
+			"remove values and valuesFrom from the entry", spec.Version)
+	default:
 		return valuesInvalid("spec.values: no installation takes values: remove them, or install a chart")
 	}
 	for _, name := range r.config.Installs() {
@@ -263,7 +262,7 @@ func (r *reading) get(ctx context.Context, part *parsedSource, input render.Inpu
 	sum := fingerprint(input)
 	if found {
 		if rendered, ok := r.cached(part.renderedKey(pinned.Digest, sum)); ok {
-			return source, answer{pinned, rendered}, nil
+			return source, answer{resolved: pinned, rendered: rendered}, nil
 		}
 	}
 	logins, err := r.loginsFor(ctx, r.manifest, part, source)
@@ -306,7 +305,7 @@ func (c *Contents) render(
 	}
 	key := part.renderedKey(resolved.Digest, fingerprint(input))
 	if rendered, ok := c.cached(key); ok && shared {
-		return answer{resolved, rendered}, nil
+		return answer{resolved: resolved, rendered: rendered}, nil
 	}
 	tree, err := c.fetch(ctx, source, resolved, shared, access)
 	if err != nil {
@@ -316,11 +315,14 @@ func (c *Contents) render(
 		return answer{}, err
 	}
 	rendered, err := c.Formats[part.format].Renderer.Render(ctx, tree, input)
+	if blind, ok := errors.AsType[*render.NeedsLookups](err); ok {
+		return answer{resolved: resolved, blind: blind}, nil
+	}
 	if err != nil {
 		return answer{}, err
 	}
 	c.rendered.Add(key, rendered)
-	return answer{resolved, rendered}, nil
+	return answer{resolved: resolved, rendered: rendered}, nil
 }
 
 // within returns the part of the content at the path of the source. A git source has already applied the path.

@@ -71,6 +71,7 @@ func contentOnly(manifest *v1beta2.Manifest) *v1beta2.Manifest {
 		Spec: v1beta2.ManifestSpec{
 			Remote: spec.Remote, Version: spec.Version, Install: spec.Install, AdditionalInstalls: spec.AdditionalInstalls, Config: spec.Config,
 			CRDs: spec.CRDs, LocalizedImages: spec.LocalizedImages, Values: spec.Values, TargetNamespace: spec.TargetNamespace,
+			KymaValues: spec.KymaValues,
 		},
 	}
 	only.Status.Resolved = manifest.Status.Resolved

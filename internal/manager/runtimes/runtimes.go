@@ -6,6 +6,7 @@ package runtimes
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 // Problem is a cause that a status can name. As an error it ends a pass.
@@ -91,7 +93,17 @@ type Capabilities struct {
 	// APIVersions lists the groups and versions that are served ("apps/v1") and the kinds in them ("apps/v1/Deployment"), sorted. It
 	// contains what Helm's own client finds, plus the groups whose servers do not respond at the moment.
 	APIVersions []string
-	// Generated reads the values that charts have generated for the installation, which the cluster keeps. Nil: the content is only looked at,
-	// and what its charts would generate is invented.
-	Generated func(context.Context) (generated.Store, error)
+	// Installation is what the cluster has of the installation. Nil: the content is only looked at, what its charts would generate is
+	// invented, and nothing that they look up is found.
+	Installation *Installation
+}
+
+// Installation is what a cluster has of the installation that content is rendered for.
+type Installation struct {
+	// Exists reports whether objects of it were applied.
+	Exists bool
+	// Kept reads what the charts have generated and looked up.
+	Kept func(context.Context) (generated.Store, error)
+	// Lookup reads what a chart looks up: an object or a list as JSON, or null for what is not there.
+	Lookup func(context.Context, render.Lookup) (json.RawMessage, error)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/kyma"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/hubvalues"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
@@ -45,6 +46,7 @@ type assembly struct {
 	windows    *policy.WindowFile
 	approvals  *policy.ApprovalFile
 	watched    secrets
+	values     *hubvalues.Watched
 	runtimes   *clustercache.Clusters
 	registries *registries
 	store      *content.Store
@@ -61,7 +63,7 @@ type assembly struct {
 // assemble creates all parts of the manager, in one place, and adds them to it.
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
-	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.reachRegistries, a.lookForRollouts} {
+	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -134,6 +136,16 @@ func (a *assembly) readPolicies(context.Context) (err error) {
 	return err
 }
 
+// watchValues watches the objects of the hub that entries of Kymas take values from.
+func (a *assembly) watchValues(ctx context.Context) (err error) {
+	a.values, err = hubvalues.Watch(ctx, a.mgr, a.config.Namespace)
+	if err == nil && !a.values.ConfigMaps() {
+		a.log.Info("Entries of Kymas take no values from ConfigMaps, since the manager may not list them: " +
+			"apply config/rbac/role.yaml and restart the manager")
+	}
+	return err
+}
+
 // reachRegistries creates the readers of components and content.
 func (a *assembly) reachRegistries(ctx context.Context) error {
 	a.registries = &registries{config: a.config, file: a.file, log: a.log.WithName("registries")}
@@ -142,7 +154,7 @@ func (a *assembly) reachRegistries(ctx context.Context) error {
 	}
 	a.store = &content.Store{Dir: a.config.ContentDir, MaxBytes: a.config.ContentBytes}
 	a.contents = modulecontent.NewContents(&content.OCI{Store: a.store, Registries: a.registries.content()}, a.mgr.GetAPIReader())
-	a.contents.Policy = a.file.Host
+	a.contents.Policy, a.contents.HubValues = a.file.Host, a.values
 	a.contents.OperatorLogin = (&loginGuard{config: a.config, kymas: a.mgr.GetClient(), host: a.registries.where}).of
 	a.components = newComponents(func() *modulecontent.Components {
 		return newVerified(a.registries.components(), a.signatures, a.log.WithName("signatures"))
@@ -169,8 +181,8 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		RuntimeVersions: a.config.RuntimeVersions,
 		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocally, Rollouts: a.rollouts, Progress: &a.progress,
-		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}),
+		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
+		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -188,7 +200,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Content:  &contentPort{contents: a.contents, url: strings.TrimSuffix(a.config.ContentURL, "/")},
 		Shard:    a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
-		InstallsLocally: a.config.installsLocally, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
+		InstallsLocally: a.config.installsLocallyAs, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
 		Progress: &a.progress,
 	}

@@ -168,6 +168,13 @@ func (c *Config) installsLocally(namespace string) bool {
 	return slices.Contains(c.LocalNamespaces, everyNamespace) || slices.Contains(c.LocalNamespaces, namespace)
 }
 
+// installsLocallyAs reports whether they may be installed there as a ServiceAccount of their namespace, whose rights they get; with an
+// empty name, as the one that may do everything. To name that one gives no more than to name none.
+func (c *Config) installsLocallyAs(namespace, account string) bool {
+	own := account != "" && namespace+"/"+account != c.LocalAccount
+	return own || c.installsLocally(namespace)
+}
+
 // trustsAuthors reports whether the authors of Manifests in a namespace may read everything that the operator may read. That is so where a
 // flag names the namespace, and it holds the operator's own Secrets or the access to every runtime, or its users may change everything in
 // the hub.

@@ -72,6 +72,27 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Who may write a Manifest in the namespace of the account that may do everything must not get its rights by its name.
+func TestInstallsLocallyAs_IsNoWayToTheOperatorsAccount(t *testing.T) {
+	for name, test := range map[string]struct {
+		namespace, account string
+		want               bool
+	}{
+		"a namespace that the flag names":                        {"ours", "", true},
+		"another one":                                            {"kcp-system", "", false},
+		"another one, by an account of its own":                  {"kcp-system", "installer", true},
+		"another one, by the account that may do everything":     {"kcp-system", "klm-local-installer", false},
+		"one that the flag names, by that":                       {"ours", "klm-local-installer", true},
+		"another one, by an account that only has the same name": {"tenant", "klm-local-installer", true},
+	} {
+		c := sound()
+		c.LocalNamespaces = []string{"ours"}
+		if got := c.installsLocallyAs(test.namespace, test.account); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func TestRegistry(t *testing.T) {
 	for name, test := range map[string]struct {
 		flag, host string

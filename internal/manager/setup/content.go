@@ -17,8 +17,8 @@ import (
 )
 
 // First pauses before content is requested again, which the back-off lengthens: retryRegistry where the registry may answer differently
-// next time, and retryContent where only another spec helps, or publishing the version again, which causes no event. None is longer than
-// longestPause.
+// next time, or the hub, which is not asked, and retryContent where only another spec helps, or publishing the version again, which causes
+// no event. None is longer than longestPause.
 const (
 	retryPending  = time.Second
 	retryRegistry = 5 * time.Second
@@ -106,8 +106,11 @@ func contentProblem(err error) error {
 	retry := retryContent
 	switch problem.Reason {
 	case content.ReasonRegistryUnreachable, content.ReasonRegistryUnauthorized, content.ReasonContentNotFound, content.ReasonDigestMismatch,
-		content.ReasonInternal:
+		content.ReasonInternal, v1beta2.ReasonValuesNotFound:
 		retry = retryRegistry
 	}
-	return &runtimes.Problem{Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry)}
+	return &runtimes.Problem{
+		Reason: problem.Reason, Message: problem.Error(), Retry: max(problem.RetryAfter, retry),
+		Passing: errors.Is(err, modulecontent.ErrValuesChanged), // it ends when the Kyma takes them up
+	}
 }

@@ -8,10 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/clustercache"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/controller/manifest"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
 // fleetPort connects the Manifest controller to the fleet, which do not depend on each other.
@@ -30,7 +32,11 @@ func (p *fleetPort) Get(ctx context.Context, target manifest.Target) (manifest.R
 	if err != nil {
 		return nil, err
 	}
-	return runtimePort{runtime}, nil
+	cluster, err := runtime.As(target.Account)
+	if err != nil {
+		return nil, &runtimes.Problem{Reason: v1beta2.ReasonInternal, Message: err.Error(), Err: err}
+	}
+	return runtimePort{runtime, cluster}, nil
 }
 
 // Changed drops the connection when the access Secret differs from the one that it was made with.
@@ -41,7 +47,18 @@ func (p *fleetPort) Changed(_ context.Context, namespace, name string) {
 // Source enqueues Manifests.
 func (p *fleetPort) Source() source.Source { return p.fleet.Source(clustercache.Manifests) }
 
-type runtimePort struct{ *clustercache.Runtime }
+// runtimePort is a runtime as the account of a Manifest reads and writes it.
+type runtimePort struct {
+	*clustercache.Runtime
+
+	cluster *apply.Cluster
+}
+
+// Cluster returns the runtime as the account of the Manifest.
+func (p runtimePort) Cluster() *apply.Cluster { return p.cluster }
+
+// Own returns the runtime as the connection itself.
+func (p runtimePort) Own() *apply.Cluster { return p.Runtime.Cluster() }
 
 // Hidden returns why a kind cannot be observed, and when to retry.
 func (p runtimePort) Hidden(owner types.NamespacedName) *runtimes.Problem {

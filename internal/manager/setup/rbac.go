@@ -28,7 +28,8 @@ package setup
 // Secrets with access to runtimes and registries are read; large inventories are written (never patched).
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=secrets,verbs=get;list;watch;create;update;delete
 //
-// ConfigMaps are read where a Manifest installs from them. The permissions of the content server are in config/components/content.
-// +kubebuilder:rbac:groups="",namespace=kcp-system,resources=configmaps,verbs=get
+// ConfigMaps are read where a Manifest installs from them, and watched where entries of Kymas take values from them: the manager starts
+// without that right. The permissions of the content server are in config/components/content.
+// +kubebuilder:rbac:groups="",namespace=kcp-system,resources=configmaps,verbs=get;list;watch
 //
 // +kubebuilder:rbac:groups=events.k8s.io,namespace=kcp-system,resources=events,verbs=create;patch

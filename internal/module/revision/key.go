@@ -44,6 +44,16 @@ func Planned(have, want *v1beta2.ManifestSpec) Key {
 	return Of(&next)
 }
 
+// Offered is Planned for callers that do not decide about the Kyma's entry of the module: the values that it sets stay, too.
+func Offered(have, want *v1beta2.ManifestSpec) Key {
+	if have == nil {
+		return Of(want)
+	}
+	next := *want
+	next.KymaValues = have.KymaValues
+	return Planned(have, &next)
+}
+
 // Digest returns "sha256:" and 64 hex digits over what a spec installs. A spec with nothing but the fields of a component version (install,
 // additionalInstalls, crds, config, localizedImages) is enough. Where a digest names the content, its place and login do not count: content
 // that moved to another registry makes no new installation.
@@ -58,6 +68,7 @@ func Digest(spec *v1beta2.ManifestSpec) string {
 	set(content, "config", image(spec.Config), spec.Config != nil)
 	set(content, "localizedImages", spec.LocalizedImages, len(spec.LocalizedImages) > 0)
 	set(content, "targetNamespace", spec.TargetNamespace, spec.TargetNamespace != "")
+	set(content, "kymaValues", spec.KymaValues, spec.KymaValues != nil)
 	values := values(spec.Values)
 	set(content, "values", values, values != nil)
 	return "sha256:" + hash(content)

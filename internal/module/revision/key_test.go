@@ -53,6 +53,7 @@ func TestOf_WhatIsNoOtherInstallationIsNoOtherRevision(t *testing.T) {
 		},
 		"a user allows changes of definitions": func(s *v1beta2.ManifestSpec) { s.AllowCRDChanges = []v1beta2.CRDRule{"FieldRemoved"} },
 		"upstream writes remote: false":        func(s *v1beta2.ManifestSpec) { s.Remote = false },
+		"with whose rights it is installed":    func(s *v1beta2.ManifestSpec) { s.ServiceAccountName = "tenant" },
 		"who may own what exists":              func(s *v1beta2.ManifestSpec) { s.Ownership = v1beta2.OwnershipAdopt },
 		"the layer moved, with another login": func(s *v1beta2.ManifestSpec) {
 			s.Install.Source = raw(`{"name":"n","ref":"` + layerA + `","repo":"elsewhere/c","type":"oci-dir","credSecretSelector":{}}`)
@@ -123,7 +124,16 @@ func TestOf_WhatIsAnotherInstallationIsAnotherRevision(t *testing.T) {
 		"a null in values removes a default": {digest, func(s *v1beta2.ManifestSpec) {
 			*s.Values = raw(`{"replicas":2,"image":{}}`)
 		}},
-		"no values":                {digest, func(s *v1beta2.ManifestSpec) { s.Values = nil }},
+		"no values": {digest, func(s *v1beta2.ManifestSpec) { s.Values = nil }},
+		"values of the Kyma's entry": {digest, func(s *v1beta2.ManifestSpec) {
+			s.KymaValues = &v1beta2.EntryValues{Inline: `{"a":1}`}
+		}},
+		"values of the Kyma's entry in an object": {digest, func(s *v1beta2.ManifestSpec) {
+			s.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{{Hash: "a"}}}
+		}},
+		"other values in that object": {digest, func(s *v1beta2.ManifestSpec) {
+			s.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{{Hash: "b"}}}
+		}},
 		"values that are no JSON":  {digest, func(s *v1beta2.ManifestSpec) { *s.Values = raw(`{`) }},
 		"another default resource": {template, func(s *v1beta2.ManifestSpec) { s.Resource.Object["spec"] = map[string]any{"size": int64(2)} }},
 		"no default resource":      {template, func(s *v1beta2.ManifestSpec) { s.Resource = nil }},
@@ -191,6 +201,20 @@ func TestOf_ChangesNothing(t *testing.T) {
 	revision.Of(spec)
 	if _, kept := spec.Resource.Object["status"]; !kept || string(before.Install.Source.Raw) != string(spec.Install.Source.Raw) {
 		t.Error("the spec was changed")
+	}
+}
+
+func TestPlanned_ValuesOfTheKymasEntryAreWhatIsWanted(t *testing.T) {
+	have, want := newSpec(), newSpec()
+	have.KymaValues = &v1beta2.EntryValues{Inline: `{"a":1}`}
+	if got := revision.Planned(have, want); got != revision.Of(newSpec()) {
+		t.Errorf("values that are taken away stay: %+v", got)
+	}
+	if got := revision.Offered(have, want); got != revision.Of(have) {
+		t.Errorf("for who does not know the entry they do not stay: %+v", got)
+	}
+	if got := revision.Offered(nil, want); got != revision.Of(want) {
+		t.Errorf("a new Manifest gets %+v", got)
 	}
 }
 

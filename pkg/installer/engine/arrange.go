@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -148,4 +149,39 @@ func (a *Arrangement) FirstUnplaced() int {
 		first = min(first, a.at[inventory.IDOf(object)].Part)
 	}
 	return first
+}
+
+// TakesOver reports whether a part takes the place of what another installer has brought: adoptable says so of one of the objects that
+// tell, and has no error for any of them. Then it counts as installed before, for its hooks and for what it generates.
+func (a *Arrangement) TakesOver(
+	ctx context.Context, part int, adoptable func(context.Context, *unstructured.Unstructured) (bool, error),
+) (takesOver bool, _ error) {
+	for _, object := range a.telling(part) {
+		found, err := adoptable(ctx, object)
+		if err != nil {
+			return false, err
+		}
+		takesOver = takesOver || found
+	}
+	return takesOver, nil
+}
+
+// telling returns the objects whose existence tells that a part was installed: its workloads; of one that has none, all but namespaces and
+// definitions, which others may have brought and which outlive what they were made for.
+func (a *Arrangement) telling(part int) []*unstructured.Unstructured {
+	var workloads, others []*unstructured.Unstructured
+	for _, object := range a.Objects {
+		id := inventory.IDOf(object)
+		switch {
+		case a.at[id].Part != part:
+		case id.Group == "apps":
+			workloads = append(workloads, object)
+		case id.GroupKind() != inventory.CRDKind && id.GroupKind() != (schema.GroupKind{Kind: "Namespace"}):
+			others = append(others, object)
+		}
+	}
+	if len(workloads) > 0 {
+		return workloads
+	}
+	return others
 }

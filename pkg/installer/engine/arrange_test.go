@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +116,49 @@ func TestArrange_NothingHasNoOrder(t *testing.T) {
 	empty := &engine.Arrangement{}
 	if empty.Parts() != 0 || empty.FirstUnplaced() != 0 || len(empty.Batches(nil)) != 0 || empty.Declares(inventory.ID{}) {
 		t.Error("an empty arrangement has something")
+	}
+}
+
+// What tells that another installer has brought a part: its workloads, and where it has none, what no other one would have brought.
+func TestTakesOver(t *testing.T) {
+	workload := named("Deployment", "workload")
+	workload.SetAPIVersion("apps/v1")
+	definition := named("CustomResourceDefinition", "definition")
+	definition.SetAPIVersion("apiextensions.k8s.io/v1")
+	made, err := engine.Arrange([]engine.Part{
+		{Name: "works", Steps: steps(named("ConfigMap", "beside"), workload)},
+		{Name: "rests", Steps: steps(named("Namespace", "home"), definition, named("ConfigMap", "one"), named("ConfigMap", "two"))},
+	}, engine.Placing{Own: inNamespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		part      int
+		adoptable string
+		refused   string
+		want      bool
+	}{
+		"a workload tells":                                       {part: 0, adoptable: "workload", want: true},
+		"what is beside a workload does not":                     {part: 0, adoptable: "beside"},
+		"without a workload, any object tells":                   {part: 1, adoptable: "two", want: true},
+		"a namespace does not":                                   {part: 1, adoptable: "home"},
+		"a definition does not":                                  {part: 1, adoptable: "definition"},
+		"the objects of another part do not":                     {part: 1, adoptable: "workload"},
+		"a telling object that another one owns is an error":     {part: 1, adoptable: "one", refused: "two"},
+		"an object that does not tell may belong to another one": {part: 0, adoptable: "workload", refused: "beside", want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			got, err := made.TakesOver(t.Context(), test.part, func(_ context.Context, object *unstructured.Unstructured) (bool, error) {
+				asked = append(asked, object.GetName())
+				if object.GetName() == test.refused {
+					return false, errors.New("it belongs to another one")
+				}
+				return object.GetName() == test.adoptable, nil
+			})
+			if refused := slices.Contains(asked, test.refused); got != test.want || (err != nil) != refused {
+				t.Errorf("it takes over: %t, error %v; asked for %v", got, err, asked)
+			}
+		})
 	}
 }

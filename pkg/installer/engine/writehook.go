@@ -11,7 +11,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
-// WriteHook writes the object of a hook, and returns it as it is then. What runs to completion is created and never applied: that would
+// WriteHook writes the object of a hook, and returns it as it is then. What runs to completion is created and never changed: that would
 // take an earlier run for this one.
 func WriteHook(
 	ctx context.Context, cluster *apply.Cluster, hook hooks.Hook, object *unstructured.Unstructured, options apply.Options,
@@ -33,7 +33,7 @@ func createHook(
 	if err == nil {
 		client := cluster.Dynamic.Resource(resource.GroupVersionResource).Namespace(object.GetNamespace())
 		options := metav1.CreateOptions{FieldManager: manager, FieldValidation: metav1.FieldValidationStrict}
-		made, err = client.Create(ctx, object, options)
+		made, err = apply.Create(ctx, client, resource, object, options)
 	}
 	if err != nil {
 		told := apply.Explain("create", id, err, object)

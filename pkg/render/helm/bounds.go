@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
 const (
@@ -31,12 +32,14 @@ type templateBounds struct {
 	// one within the other.
 	generated *generation
 	files     []*fileCalls
+	// lookups are what was looked up in the cluster.
+	lookups map[render.Lookup]bool
 	// err is why the render ended; the engine passes on only its text.
 	err error
 }
 
 func newTemplateBounds(interrupted func() error, now time.Time) *templateBounds {
-	return &templateBounds{interrupted: interrupted, now: now, left: maxWork, varied: map[string]bool{}}
+	return &templateBounds{interrupted: interrupted, now: now, left: maxWork, varied: map[string]bool{}, lookups: map[render.Lookup]bool{}}
 }
 
 // spend takes work from what is left.

@@ -3,5 +3,5 @@
 // A chart is hostile until it is rendered: templates are bounded in work, output and depth, files that refer outside of the chart are
 // refused, and so is a chart that renders differently each time. Its hooks are for the caller to run. See [Renderer].
 //
-// Non-goals: no releases, no lookup in a cluster, no download of dependencies. Errors are *content.Error.
+// Non-goals: no releases, no call to a cluster, no download of dependencies. Errors are *content.Error.
 package helm

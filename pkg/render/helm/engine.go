@@ -38,6 +38,8 @@ type renderedChart struct {
 	varied map[string]bool
 	// generated are the results of generators that were called, unless these differ each time.
 	generated map[string]json.RawMessage
+	// lookups are what was looked up in the cluster; they are known of a failure, too.
+	lookups map[render.Lookup]bool
 }
 
 // renderChart renders a chart once. Where asks is not nil, its answers are those of the cluster that the input describes, and it notes what
@@ -60,15 +62,16 @@ func renderChart(ctx context.Context, files []content.File, input render.Input, 
 		asks.Capabilities, _ = values[keyCapabilities].(*common.Capabilities)
 		values[keyCapabilities] = asks
 	}
-	// Without a client there is no cluster to look things up in, and without EnableDNS there is none of that.
+	// Without EnableDNS nothing is looked up there.
 	texts, err := engine.Engine{CustomTemplateFuncs: bounds.functions()}.RenderWithContext(ctx, loaded, values)
 	if bounds.err != nil {
-		return renderedChart{varied: bounds.varied}, bounds.err
+		return renderedChart{varied: bounds.varied, lookups: bounds.lookups}, bounds.err
 	}
 	if err != nil {
-		return renderedChart{varied: bounds.varied}, invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
+		problem := invalidChart("the chart cannot be rendered with these values: %s", templateProblem(err))
+		return renderedChart{varied: bounds.varied, lookups: bounds.lookups}, problem
 	}
-	return renderedChart{declaring(loaded, texts), bounds.varied, bounds.generated.results()}, nil
+	return renderedChart{declaring(loaded, texts), bounds.varied, bounds.generated.results(), bounds.lookups}, nil
 }
 
 // renderValues checks chart and values and lays one over the other, as the templates see them.
@@ -88,8 +91,13 @@ func renderValues(c *chart.Chart, input render.Input) (common.Values, error) {
 	if err := util.ProcessDependencies(c, values); err != nil {
 		return nil, invalidValues("the values do not fit chart %s and its subcharts: %s", c.Name(), shorten(err.Error()))
 	}
+	revision := 1
+	if input.Generated != nil {
+		revision = max(revision, input.Generated.Revision)
+	}
 	options := common.ReleaseOptions{
-		Name: input.Name, Namespace: cmp.Or(input.Namespace, render.DefaultNamespace), Revision: 1, IsInstall: true,
+		Name: input.Name, Namespace: cmp.Or(input.Namespace, render.DefaultNamespace),
+		Revision: revision, IsInstall: revision == 1, IsUpgrade: revision > 1,
 	}
 	// Helm's own check of the schemas fetches what they refer to from the network and from local files: checkSchemas does not.
 	top, err := chartvalues.ToRenderValuesWithSchemaValidation(c, values, options, capabilities, true)

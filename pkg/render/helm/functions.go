@@ -30,7 +30,7 @@ func (b *templateBounds) functions() template.FuncMap {
 	})
 	functions := b.unsteady()
 	maps.Copy(functions, template.FuncMap{
-		stepFunction: b.step, textFunction: b.text, endFunction: b.end, "keys": sortedKeys, "values": sortedValues,
+		stepFunction: b.step, textFunction: b.text, endFunction: b.end, "lookup": b.lookup, "keys": sortedKeys, "values": sortedValues,
 	})
 	if b.generated != nil {
 		for name := range shapes {

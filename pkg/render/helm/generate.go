@@ -24,6 +24,8 @@ const maxGenerated = 256 << 10
 type generation struct {
 	known, used map[string]json.RawMessage
 	size        int
+	// found are the answers to what is looked up.
+	found map[string]json.RawMessage
 	// invents: there is no installation, and what is missing follows from the call.
 	invents bool
 }
@@ -39,7 +41,7 @@ func newGeneration(of *render.Generated) *generation {
 	if of == nil {
 		return nil
 	}
-	return &generation{known: of.Values, used: map[string]json.RawMessage{}, invents: of.Installation == ""}
+	return &generation{known: of.Values, used: map[string]json.RawMessage{}, found: of.Found, invents: of.Installation == ""}
 }
 
 // resultOf returns what a call has given: in this render, where a file is rendered by itself and as part of others, or before.
@@ -197,5 +199,5 @@ func withResults(of *render.Generated, used map[string]json.RawMessage) *render.
 		all = map[string]json.RawMessage{}
 	}
 	maps.Copy(all, used)
-	return &render.Generated{Installation: of.Installation, Values: all}
+	return &render.Generated{Installation: of.Installation, Values: all, Found: of.Found, Revision: of.Revision}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// Renderer renders a chart as `helm template --include-crds` does, without a cluster and without DNS: lookup finds nothing. The tree is the
-// chart's directory, or holds it as its one directory.
+// Renderer renders a chart as `helm template --include-crds` does, without a cluster and without DNS: lookup finds what the input says, and
+// nothing where that is for no installation. The tree is the chart's directory, or holds it as its one directory.
 //
 //  1. Values are laid over those of the chart and its subcharts and checked against their schemas.
 //  2. The objects of crds/, of the chart and the subcharts in use, are objects like all others: they are installed and upgraded.
@@ -54,6 +54,10 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 		input.Generated = with
 		made, err = renderTwice(ctx, files, input)
 	}
+	looks := with != nil && with.Installation == ""
+	if err != nil && looks && len(made.lookups) > 0 {
+		err = &render.NeedsLookups{Lookups: made.lookups, Err: err}
+	}
 	if err != nil {
 		return render.Rendered{}, err
 	}
@@ -62,6 +66,10 @@ func (Renderer) Render(ctx context.Context, tree *content.Tree, input render.Inp
 	}
 	rendered = render.Rendered{
 		Steps: [][]*unstructured.Unstructured{made.content.objects}, Hooks: made.content.hookObjects(), Generated: made.generated,
+		Lookups: made.lookups,
+	}
+	if looks {
+		rendered.ByRevision = dependsOnRevision(ctx, files, input)
 	}
 	if input.Explore {
 		input.Generated = withResults(input.Generated, made.generated)
@@ -79,6 +87,8 @@ type renders struct {
 	varied map[string]bool
 	// generated are the values that generators gave, the same in both.
 	generated map[string]json.RawMessage
+	// lookups are what was looked up; they are known of a failure, too.
+	lookups []render.Lookup
 }
 
 // renderTwice renders a chart twice and compares what it declares.
@@ -87,7 +97,7 @@ func renderTwice(ctx context.Context, files []content.File, input render.Input) 
 	var contents [2]*chartContent
 	for i, now := range instants {
 		texts[i], err = renderChart(ctx, files, input, now, nil)
-		made.varied = texts[i].varied
+		made.varied, made.lookups = texts[i].varied, sortedLookups(texts[i].lookups)
 		if err != nil {
 			return made, err
 		}

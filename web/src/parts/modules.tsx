@@ -54,6 +54,7 @@ export function Badges({ module: m }: { module: Module }) {
           Suspended
         </Tag>
       )}
+      {m.hasValues && <Tag means="The Kyma sets values for its chart, in place of those of the module.">Own values</Tag>}
       {m.channelOverridden && <Tag means="It follows another channel than the rest of its Kyma.">Own channel: {m.channel}</Tag>}
     </>
   )

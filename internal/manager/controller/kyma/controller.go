@@ -46,8 +46,11 @@ type Reconciler struct {
 	Catalog Catalog
 	// PullSecret is the Secret that runtimes pull images with; nil when they need none.
 	PullSecret PullSecret
-	// InstallsLocally reports whether the Kymas of a namespace may install their modules into the hub itself; nil: no namespace's may.
-	InstallsLocally func(namespace string) bool
+	// InstallsLocally reports whether the Kymas of a namespace may install their modules into the hub itself, as a ServiceAccount of that
+	// namespace or, with an empty name, as one that may do everything; nil: no namespace's may.
+	InstallsLocally func(namespace, account string) bool
+	// HubValues are the objects of the hub that entries take values from; nil: there are none.
+	HubValues HubValues
 	// RuntimeVersions allows the users of a runtime to pin exact versions of modules.
 	RuntimeVersions bool
 	// Rollouts is true when the hub has ModuleRollouts, and the manager may read them. Without them a release that is marked for one gives no

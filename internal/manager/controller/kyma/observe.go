@@ -33,6 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Sn
 		Now:        r.Now(),
 	}
 	world.Progress = r.progressOf(ctx, &world)
+	r.readValues(ctx, &world)
 	if r.Windows != nil {
 		world.Windows = r.Windows.Policy()
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -51,6 +52,14 @@ type Metrics interface {
 // Requeues counts what is tried again without an event, by upstream's reasons.
 type Requeues interface {
 	Requeued(reason string, unexpected bool)
+}
+
+// HubValues are the Secrets and ConfigMaps of the hub that entries take values from.
+type HubValues interface {
+	// Text returns the values that a reference names, or the reason why there are none. It makes no call.
+	Text(ctx context.Context, namespace string, reference v1beta2.ValuesReference) (text []byte, problem string)
+	// Source makes a controller handle every change with wake.
+	Source(wake handler.EventHandler) source.Source
 }
 
 // Runtime is the cluster of a remote Kyma, connected.

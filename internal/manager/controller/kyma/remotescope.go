@@ -74,17 +74,18 @@ func (r *Reconciler) prepareRuntime(ctx context.Context, kyma *v1beta2.Kyma) *re
 	return s
 }
 
-// refuseLocal returns why a Kyma may not install its modules into the hub itself; nil when it may, or does not request it. Its Manifests
-// would be refused for the same reason: here the refusal is reported before there are any.
+// refuseLocal returns why a Kyma may not install its modules into the hub itself; nil when it may, or does not request it, or names a
+// ServiceAccount of its namespace, whose rights its modules get. Its Manifests would be refused for the same reason: here the refusal is
+// reported before there are any.
 func (r *Reconciler) refuseLocal(kyma *v1beta2.Kyma) *module.Access {
 	local := kyma.Spec.Remote != nil && !*kyma.Spec.Remote
-	if !local || r.InstallsLocally != nil && r.InstallsLocally(kyma.Namespace) {
+	if !local || r.InstallsLocally != nil && r.InstallsLocally(kyma.Namespace, kyma.Spec.ServiceAccountName) {
 		return nil
 	}
 	return &module.Access{
 		Reason: v1beta2.ReasonLocalNamespaceRefused,
-		Message: fmt.Sprintf("namespace %s may not install into the hub itself: name it in the operator's flag --local-namespaces, "+
-			"or delete this Kyma", kyma.Namespace),
+		Message: fmt.Sprintf("namespace %s may not install into the hub itself with the operator's rights: name a ServiceAccount of it in "+
+			"spec.serviceAccountName, or the namespace in the operator's flag --local-namespaces, or delete this Kyma", kyma.Namespace),
 	}
 }
 

@@ -171,21 +171,25 @@ func TestPrepareRuntime_RejectsKymaCreatedAfterOwnershipCheck(t *testing.T) {
 
 func TestRefuseLocal_HoldsKymaOfAnotherNamespace(t *testing.T) {
 	yes, no := true, false
+	may := func(namespace, account string) bool { return namespace == "kcp-system" || account != "" }
 	for name, test := range map[string]struct {
 		remote    *bool
 		namespace string
-		may       func(string) bool
+		may       func(namespace, account string) bool
+		account   string
 		held      bool
 	}{
-		"local, of another namespace":           {&no, "tenant", func(n string) bool { return n == "kcp-system" }, true},
-		"local, of a namespace that may":        {&no, "kcp-system", func(n string) bool { return n == "kcp-system" }, false},
-		"local, where nothing says who may":     {&no, "kcp-system", nil, true},
-		"for a runtime, of another namespace":   {&yes, "tenant", nil, false},
-		"for a runtime, of a namespace unnamed": {nil, "tenant", nil, false},
+		"local, of another namespace":           {&no, "tenant", may, "", true},
+		"local, by an account of its namespace": {&no, "tenant", may, "deployer", false},
+		"local, of a namespace that may":        {&no, "kcp-system", may, "", false},
+		"local, where nothing says who may":     {&no, "kcp-system", nil, "", true},
+		"for a runtime, of another namespace":   {&yes, "tenant", nil, "", false},
+		"for a runtime, of a namespace unnamed": {nil, "tenant", nil, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kyma := kymaWith("kyma", []string{"module"}, nil)
 			kyma.Namespace, kyma.Spec.Remote, kyma.Status.RuntimeID = test.namespace, test.remote, "known"
+			kyma.Spec.ServiceAccountName = test.account
 			kyma.Labels = map[string]string{v1beta2.LabelSync: "false"} // no runtime is met in this test
 			r := &Reconciler{Now: metav1.Now, InstallsLocally: test.may}
 			s := r.prepareRuntime(t.Context(), kyma)

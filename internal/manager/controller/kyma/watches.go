@@ -31,6 +31,8 @@ const (
 	indexKyma = "of-kyma"
 	// indexModule finds the Kymas that have or had a module.
 	indexModule = "module"
+	// indexValues finds the Kymas that take values from objects of a name.
+	indexValues = "values"
 )
 
 // Setup registers the controller: every change enqueues exactly the Kymas that depend on it.
@@ -41,6 +43,7 @@ const (
 //     while
 //     they wait for that;
 //   - a catalog that gets in sync, or out of it, enqueues its Kyma, the image pull Secret enqueues all of them;
+//   - a Secret or ConfigMap with values enqueues the Kymas whose entries take values from it;
 //   - a ModuleReleaseMeta or ModuleTemplate enqueues the Kymas that have the module, or all when it is mandatory, spread over rollout when
 //     that is set;
 //   - a ModuleRollout enqueues the Kymas that it lets have something else than before, a release all that have the module when another
@@ -97,6 +100,9 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 	if r.PullSecret != nil {
 		controlled = controlled.WatchesRawSource(r.PullSecret.Source())
 	}
+	if r.HubValues != nil {
+		controlled = controlled.WatchesRawSource(r.valuesChanged())
+	}
 	return controlled.Complete(r.Slots.Wrap(r))
 }
 
@@ -126,6 +132,9 @@ func addIndexes(mgr ctrl.Manager) error {
 		return err
 	}
 	if err := indexer.IndexField(ctx, &v1beta2.ModuleReleaseMeta{}, indexMandatory, isMandatory); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &v1beta2.Kyma{}, indexValues, valuesNames); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &v1beta2.Kyma{}, indexModule, func(o client.Object) []string {

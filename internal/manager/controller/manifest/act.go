@@ -16,6 +16,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -131,6 +132,8 @@ func (r *Reconciler) options(ctx context.Context, w *scope) apply.Options {
 		OwnerKey:       v1beta2.AnnotationOwnedBy,
 		Ownership:      ownership,
 		Relation:       r.appliedRelation(ctx, w),
+		Claim:          installable.ClaimedDirectly,
+		Predecessors:   []string{installable.FieldManagerDirect},
 		Workers:        workers,
 		Live:           w.runtime.Live,
 		Autoscaled:     apply.Autoscalers(w.desired),
@@ -209,30 +212,35 @@ func (r *Reconciler) ensureNamespaces(ctx context.Context, w *scope) error {
 	var problems []error
 	if KymaOf(w.manifest) != nil {
 		problems = append(problems, w.runtime.Once(ctx, namespaceOnce, func() error {
-			return w.makeNamespace(ctx, v1beta2.RuntimeNamespace, map[string]string{
+			return w.makeNamespace(ctx, w.runtime.Own(), v1beta2.RuntimeNamespace, map[string]string{
 				"istio-injection": "enabled", "namespaces.warden.kyma-project.io/validate": "enabled",
 				v1beta2.LabelManagedBy: v1beta2.ManagedByKyma,
 			})
 		}))
 	}
 	for _, name := range w.namespaces {
-		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error { return w.makeNamespace(ctx, name, nil) }))
+		problems = append(problems, w.runtime.Once(ctx, "namespace/"+name, func() error {
+			return w.makeNamespace(ctx, w.runtime.Cluster(), name, nil)
+		}))
 	}
 	return errors.Join(problems...)
 }
 
-func (w *scope) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
+func (w *scope) makeNamespace(ctx context.Context, cluster *apply.Cluster, name string, labels map[string]string) error {
 	namespace := &unstructured.Unstructured{}
 	namespace.SetGroupVersionKind(namespaceKind)
 	namespace.SetName(name)
 	id := inventory.IDOf(namespace)
-	_, err := get(ctx, w.runtime.Cluster(), namespace)
+	_, err := get(ctx, cluster, namespace)
 	if err == nil || !apierrors.IsNotFound(err) {
 		return w.clusterProblem(id, err)
 	}
 	namespace.SetLabels(labels)
-	resource := corev1.SchemeGroupVersion.WithResource("namespaces")
-	_, err = w.runtime.Cluster().Dynamic.Resource(resource).Create(ctx, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	resource, err := cluster.Resource(ctx, namespaceKind)
+	if err == nil {
+		objects := cluster.Dynamic.Resource(resource.GroupVersionResource)
+		_, err = apply.Create(ctx, objects, resource, namespace, metav1.CreateOptions{FieldManager: "kyma-sync-context"})
+	}
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -246,7 +245,7 @@ func (w *scope) unlisted(kind schema.GroupVersionKind, err error) (problem strin
 	switch {
 	case resultOf(err) != nil, problemOf(err) != nil:
 		return "", err
-	case class == apply.ClassForbidden && w.target.Local && strings.Contains(err.Error(), "impersonate"):
+	case class == apply.ClassForbidden && deniesActing(err.Error()):
 	case class == apply.ClassForbidden, class == apply.ClassRefused, class == apply.ClassInternal, class == apply.ClassAdmissionDenied,
 		class == apply.ClassUnreachable && errors.As(err, &answer):
 		return conditions.Note(err.Error()), nil

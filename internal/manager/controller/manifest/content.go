@@ -47,6 +47,9 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 		return err
 	}
 	w.desired = declared[:len(w.order.Objects)]
+	if err := r.findTakenOver(ctx, w, parts); err != nil {
+		return err
+	}
 	w.beginReleases(parts, declared[len(w.order.Objects):])
 	w.resolved = make([]v1beta2.ResolvedSource, 0, len(parts))
 	for _, part := range parts {
@@ -78,7 +81,7 @@ func (r *Reconciler) recordResolved(w *scope) {
 func (w *scope) capabilities(ctx context.Context) (runtimes.Capabilities, error) {
 	w.asked = true
 	known, err := w.runtime.Capabilities(ctx)
-	known.Generated = w.readGenerated
+	known.Installation = &runtimes.Installation{Exists: w.hasApplied(), Kept: w.readGenerated, Lookup: w.lookup}
 	return known, w.clusterProblem(inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 }
 

@@ -43,8 +43,9 @@ type Reconciler struct {
 	PullSecret string
 	// HubSecrets give module deployer its data; nil: they are read on demand, and not watched.
 	HubSecrets HubSecrets
-	// InstallsLocally reports whether the objects of a namespace may be installed into the hub itself; nil: none may.
-	InstallsLocally func(namespace string) bool
+	// InstallsLocally reports whether the Manifests of a namespace may be installed into the hub itself, as a ServiceAccount of that namespace
+	// or, with an empty name, as one that may do everything; nil: none may.
+	InstallsLocally func(namespace, account string) bool
 	// Login reports changes of the operator's own credentials for registries; nil when it has none.
 	Login Changes
 	// Signatures enqueues Manifests when other rules for signatures take effect; nil: they never do.
@@ -75,6 +76,8 @@ type Reconciler struct {
 	conflicts conflictBackoffs
 	probes    probes
 	moved     movedReferences
+	// granted are the rights that accounts were found to have.
+	granted grantedRights
 	// defined are the kinds of the definitions of Manifests that are being deleted.
 	defined definedKinds
 	// audited receives Manifests whose status lacks what is known of their references.
@@ -272,7 +275,7 @@ func (r *Reconciler) pause(key types.NamespacedName, found passResult) time.Dura
 // track requests the events of the kinds that the Manifest has or needs.
 func (r *Reconciler) track(w *scope) {
 	old, _ := r.tracked.Swap(w.key, w.runtime)
-	if before, ok := old.(Runtime); ok && before != w.runtime {
+	if before, ok := old.(Runtime); ok && before.Own() != w.runtime.Own() { // another connection, not another account
 		before.Untrack(w.key)
 	}
 	w.runtime.Track(w.key, w.interests())
@@ -291,6 +294,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.Backoff.DeleteEntry(key.String())
 	r.shards.forget(key)
 	r.defined.forget(key)
+	r.granted.forget(key)
 	r.counted(key, nil)
 	r.Progress.Forget(key)
 	if r.Priorities != nil {

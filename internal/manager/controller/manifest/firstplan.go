@@ -42,8 +42,12 @@ func NewPlanner(content Content) *Planner {
 }
 
 // Plan returns the value of AnnotationPlan for a Manifest that is about to be created; empty where the plan is not known without a call to
-// the runtime, or not soon, or is long. A plan that turns out to differ costs the first pass the write that it was to save.
+// the runtime, or not soon, or is long. A plan that turns out to differ costs the first pass the write that it was to save. Where a
+// ServiceAccount installs, nothing is planned before its rights were looked at: what is planned takes rights to remove.
 func (p *Planner) Plan(ctx context.Context, manifest *v1beta2.Manifest) string {
+	if manifest.Spec.ServiceAccountName != "" {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, planPatience)
 	defer cancel()
 	parts, err := p.content.Parts(ctx, manifest, unasked)

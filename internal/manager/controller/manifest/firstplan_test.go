@@ -95,6 +95,10 @@ func TestPlanner_HasNoPlan(t *testing.T) {
 			t.Errorf("%s: got one of %d bytes", name, len(plan))
 		}
 	}
+	content := &contents{parts: partsOf(object("v1", "ConfigMap", "a"))}
+	if plan := NewPlanner(content).Plan(t.Context(), newborn(byAccount("tenant"))); plan != "" {
+		t.Error("by an account whose rights nothing has looked at: got one")
+	}
 }
 
 // scatter returns bytes of a number that do not compress.

@@ -64,10 +64,12 @@ func (c *cluster) Cluster() *apply.Cluster {
 		if version := c.versions[gvk.Kind]; version != "" && version != gvk.Version {
 			return apply.Resource{}, &apply.UnknownKindError{GroupVersionKind: gvk, Served: []string{version}}
 		}
-		plural := map[string]string{"ConfigMap": "configmaps", "Sample": "samples", "Job": "jobs", "Secret": "secrets"}[gvk.Kind]
+		plural := map[string]string{"ConfigMap": "configmaps", "Sample": "samples", "Job": "jobs", "Secret": "secrets", "Namespace": "namespaces"}[gvk.Kind]
 		return apply.Resource{GroupVersionResource: gvk.GroupVersion().WithResource(plural), Namespaced: namespaced}, nil
 	}}
 }
+
+func (c *cluster) Own() *apply.Cluster { return c.Cluster() }
 
 func (c *cluster) Track(_ types.NamespacedName, interests []runtimes.Interest) { c.tracked = interests }
 func (c *cluster) Untrack(types.NamespacedName)                                {}
@@ -219,7 +221,7 @@ func newReconciler(t *testing.T, objects ...client.Object) *Reconciler {
 		Build()
 	return &Reconciler{
 		Client: hub, Reader: hub, Content: &contents{}, Shard: sharding.All{}, Events: &events.FakeRecorder{},
-		InstallsLocally: func(namespace string) bool { return namespace == "kcp-system" },
+		InstallsLocally: func(namespace, account string) bool { return namespace == "kcp-system" || account != "" },
 		Backoff:         flowcontrol.NewBackOff(time.Second, time.Minute), Now: func() metav1.Time { return testTime },
 	}
 }

@@ -62,7 +62,7 @@ func (w *scope) readGenerated(ctx context.Context) (generated.Store, error) {
 	live, err := get(ctx, w.runtime.Cluster(), secret)
 	switch {
 	case apierrors.IsNotFound(err) && (w.leaves || !kept):
-		live = secret
+		live, w.valueless = secret, true
 	case apierrors.IsNotFound(err):
 		return generated.Store{}, w.generatedLost("is gone")
 	case err != nil:

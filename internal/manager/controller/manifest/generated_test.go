@@ -45,7 +45,7 @@ func (c *generatingContent) Parts(
 	if c.silent {
 		return []Part{part}, nil
 	}
-	store, err := known.Generated(ctx)
+	store, err := known.Installation.Kept(ctx)
 	if err != nil {
 		return nil, err
 	}

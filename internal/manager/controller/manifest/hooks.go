@@ -26,7 +26,7 @@ func (w *scope) beginReleases(parts []Part, declared []*unstructured.Unstructure
 		set, name := hooks.Of(own), part.Source.Name
 		namespace := cmp.Or(part.Namespace, w.manifest.Spec.TargetNamespace)
 		begun := set.Begin(progressIn(&w.manifest.Status, name), hooks.ReleaseOf(namespace, part.objects()), hooks.Situation{
-			Installed: w.installedBefore(name),
+			Installed: w.installedBefore(name) || slices.Contains(w.takenOver, name),
 			GoesBack:  w.wentBack() && (w.manifest.Status.ObservedGeneration != w.generation || w.isGoingBack()),
 		})
 		w.releases = append(w.releases, &engine.Release{Name: name, Part: i, Set: set, Progress: *begun})

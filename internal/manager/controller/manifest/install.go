@@ -27,7 +27,8 @@ const applying = "objects are being applied"
 //  1. Sources, probes, connection, inventory: what cannot be read is reported, and what runs is kept.
 //  2. Nothing differs from what was applied: only the health is checked.
 //  3. The content of all installations is fetched, verified and compared with inventory and cluster.
-//  4. Where the only work is to put back what was put back a moment ago, it waits.
+//  4. Where a ServiceAccount installs, it must have every right for that, and for the removal. Where the only work is to put back what was
+//     put back a moment ago, it waits.
 //  5. A Manifest that went back keeps the newer definitions, where they serve its content. A definition whose change would break its
 //     users is refused, before anything is written.
 //  6. The planned inventory is written before the first object, so that nothing leaks when this process dies. For a first installation it
@@ -73,9 +74,12 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 	if err := r.renderDesired(ctx, w); err != nil {
 		return err
 	}
-	r.track(w)
 	decision := inventory.Decide(w.recorded, w.desired, w.runtime.Live)
 	w.releases.Spare(&decision)
+	if err := r.checkInstall(ctx, w, decision.Prune); err != nil {
+		return err
+	}
+	r.track(w)
 	w.expect(decision.Apply)
 	if err := w.keepDefinitions(ctx, &decision); err != nil {
 		return err

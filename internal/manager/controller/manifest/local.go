@@ -16,10 +16,11 @@ import (
 // admit refuses installations into the hub itself from a namespace that may not do that: there the operator acts as an account that may do
 // everything, and a user who may write a Manifest and a ConfigMap would have the rights of that account.
 //
-//  1. An installation is refused, and what runs stays.
-//  2. A removal continues, confined to what inventory and owner mark claim.
+//  1. A Manifest that names a ServiceAccount of its own namespace has the rights of that one, and no others.
+//  2. An installation is refused, and what runs stays.
+//  3. A removal continues, confined to what inventory and owner mark claim.
 func (r *Reconciler) admit(w *scope) error {
-	if !w.target.Local || r.InstallsLocally != nil && r.InstallsLocally(w.key.Namespace) {
+	if !w.target.Local || r.InstallsLocally != nil && r.InstallsLocally(w.key.Namespace, w.target.Account.Name) {
 		return nil
 	}
 	if !w.manifest.DeletionTimestamp.IsZero() {
@@ -28,8 +29,8 @@ func (r *Reconciler) admit(w *scope) error {
 	}
 	return &runtimes.Problem{
 		Reason: v1beta2.ReasonLocalNamespaceRefused,
-		Message: fmt.Sprintf("namespace %s may not install into the hub itself: name it in the operator's flag --local-namespaces, "+
-			"or delete this Manifest", w.key.Namespace),
+		Message: fmt.Sprintf("namespace %s may not install into the hub itself with the operator's rights: name a ServiceAccount of it in "+
+			"spec.serviceAccountName, or the namespace in the operator's flag --local-namespaces, or delete this Manifest", w.key.Namespace),
 	}
 }
 

@@ -36,6 +36,7 @@ func TestAdmit_RefusesLocalInstallationFromOtherNamespaces(t *testing.T) {
 		"alone and for a runtime":     {func(m *v1beta2.Manifest) { m.Spec.Remote = true }, false},
 		"of a Kyma that is gone":      {ofKyma("gone", "uid-gone"), false},
 		"alone, in a namespace named": {func(m *v1beta2.Manifest) { m.Namespace = "kcp-system" }, false},
+		"alone, by an account":        {byAccount("deployer"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manifest := newManifest(ofTenant, installed(3), test.change)

@@ -26,8 +26,8 @@ func (r *Reconciler) connect(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
-	target.Owner = w.key
-	w.target = target
+	target.Owner, target.Account = w.key, accountOf(w.manifest, target.Local)
+	w.target, w.permitted = target, r.granted.hasAny(w)
 	if err := r.admit(w); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (w *scope) interests() []runtimes.Interest {
 			interests = append(interests, runtimes.Interest{GroupVersionKind: gvk, Mode: mode, Keep: w.keeps(gvk.GroupKind(), mode)})
 		}
 	}
-	if w.seesModuleCRs() {
+	if w.seesModuleCRs() && w.mayShow() {
 		add(w.manifest.Spec.Resource.GroupVersionKind(), runtimes.ModuleCR)
 	}
 	for _, kind := range w.blocking {

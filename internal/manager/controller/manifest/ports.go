@@ -24,6 +24,8 @@ type Target struct {
 	Namespace, Name string
 	// Local means the hub itself.
 	Local bool
+	// Account is the ServiceAccount of the cluster that reads and writes what the Manifest installs; none: the access to the cluster itself.
+	Account types.NamespacedName
 	// Owner is the Manifest that requests it: it is enqueued when a cluster that did not respond at first responds.
 	Owner types.NamespacedName
 }
@@ -31,7 +33,10 @@ type Target struct {
 // Runtime is a connected cluster.
 type Runtime interface {
 	Observations
+	// Cluster returns the cluster as the account of the Target reads and writes it, and Own as the access to the cluster does, for what is no
+	// part of an installation.
 	Cluster() *apply.Cluster
+	Own() *apply.Cluster
 	// Once calls do unless it succeeded before for that key on this connection; ResetOnce makes the next Once call it again.
 	Once(ctx context.Context, key string, do func() error) error
 	ResetOnce(key string)

@@ -34,6 +34,7 @@ const retryDeleting = 15 * time.Second
 //
 //  1. Nothing was ever planned: the finalizers are removed.
 //  2. The access Secret is gone: so is the runtime; the finalizers are removed and an event is recorded. This is the force switch.
+//     A ServiceAccount that removes must have the rights for all that follows: nothing is deleted before.
 //  3. Objects that users created with the module, of whatever kind: they block, by name, and everything keeps running and being repaired. A
 //     kind that cannot be read blocks as well.
 //  4. The default CR is deleted, and the module's operator gets the time to finish it; it keeps running and being repaired meanwhile. Rules
@@ -50,6 +51,10 @@ func (r *Reconciler) remove(ctx context.Context, w *scope) (passResult, error) {
 	}
 	if err := r.connect(ctx, w); err != nil {
 		return r.cannotReach(ctx, w, err)
+	}
+	if err := r.checkRemoval(ctx, w); err != nil {
+		r.track(w)
+		return deleting(err)
 	}
 	blockade, err := r.blockade(ctx, w)
 	r.track(w)
@@ -112,6 +117,9 @@ func (r *Reconciler) removeModuleCRs(ctx context.Context, w *scope) error {
 	}
 	resource, own, err := w.findModuleCR(ctx)
 	if err != nil || own == nil {
+		return err
+	}
+	if others, err := w.isOfDirect(ctx, resource, own); err != nil || others {
 		return err
 	}
 	gone, err := w.deleteModuleCR(ctx, resource, own)

@@ -112,10 +112,8 @@ func (w *scope) problemOfClass(class apply.Class, id inventory.ID, err error) *r
 		problem.Reason, problem.Message = v1beta2.ReasonWaitingForObjects, unready+"; then this is tried again: "+problem.Message
 		problem.Retry, problem.Passing = retryTransient, true
 	}
-	if w.target.Local && class == apply.ClassForbidden && strings.Contains(err.Error(), "impersonate") {
-		problem.Reason = v1beta2.ReasonLocalAccessMissing
-		problem.Message = "the operator may not install into its own cluster: apply the kustomize component config/components/local; " +
-			problem.Message
+	if class == apply.ClassForbidden {
+		w.explainForbidden(problem)
 	}
 	return problem
 }
@@ -248,13 +246,13 @@ var contentReasons = map[string]bool{
 	v1beta2.ReasonRegistryUnreachable: true, v1beta2.ReasonRegistryUnauthorized: true, v1beta2.ReasonContentNotFound: true,
 	v1beta2.ReasonDigestMismatch: true, v1beta2.ReasonContentTooLarge: true, v1beta2.ReasonContentInvalid: true,
 	v1beta2.ReasonArchiveRefused: true, v1beta2.ReasonSourceInvalid: true, v1beta2.ReasonSourceUnsupported: true,
-	v1beta2.ReasonValuesInvalid: true, v1beta2.ReasonNonDeterministic: true, v1beta2.ReasonHooksRefused: true,
-	v1beta2.ReasonRemoteBaseRefused: true,
+	v1beta2.ReasonValuesInvalid: true, v1beta2.ReasonValuesNotFound: true, v1beta2.ReasonNonDeterministic: true,
+	v1beta2.ReasonHooksRefused: true, v1beta2.ReasonRemoteBaseRefused: true,
 }
 
 // reportModuleCR copies the state that the module's own CR reports, once it was observed.
 func (w *scope) reportModuleCR() {
-	if w.runtime == nil || !w.seesModuleCRs() {
+	if w.runtime == nil || !w.seesModuleCRs() || !w.mayShow() {
 		return
 	}
 	crs, synced := w.moduleCRs()

@@ -41,7 +41,9 @@ type scope struct {
 	postponed  []inventory.Step         // webhooks that are put back when all else is ready
 	injected   []v1beta2.InjectedSecret // what of the hub's was put into desired
 	releases   engine.Releases          // the parts with hooks
+	takenOver  []string                 // the sources that another installer has brought before
 	generated  *generated.Store         // what the charts have generated; nil while it was not read
+	valueless  bool                     // the cluster keeps nothing that they have generated
 	leaves     bool                     // the module is being removed, and only hooks of that are still written
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a
@@ -49,6 +51,7 @@ type scope struct {
 	// claim the definition of the default custom resource.
 	confined, ownCR bool
 
+	permitted  bool                             // the account was found to have the rights for this spec
 	discovered map[schema.GroupVersionKind]bool // kinds that were asked about in this pass, and whether they live in namespaces
 	blocking   []schema.GroupVersionKind        // kinds of which objects block the deletion
 	lostCR     bool                             // the default custom resource went with its definition

@@ -64,7 +64,7 @@ func (w *scope) askCapabilities(ctx context.Context) (runtimes.Capabilities, err
 		return runtimes.Capabilities{}, errUnanswered
 	}
 	known, err := w.capabilities(ctx)
-	known.Generated = nil // images and rights are judged, and none of them is generated
+	known.Installation = nil // images and rights are judged as the chart declares them for any installation
 	return known, err
 }
 

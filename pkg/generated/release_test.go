@@ -1,0 +1,46 @@
+package generated_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+)
+
+// A release goes into the Secret with the values of its source, and comes back as it was.
+func TestRelease_IsKept(t *testing.T) {
+	release := &generated.Release{Inputs: "abc", Revision: 3, Found: values{"v1 Secret a/b": json.RawMessage(`{"data":{"k":"v"}}`), "v1 Node *": json.RawMessage("null")}}
+	used := values{"call 1": json.RawMessage(`"x"`)}
+	store := generated.Store{}.With("a", generated.WithRelease(used, release))
+	if len(used) != 1 {
+		t.Error("the values that it was called with have changed")
+	}
+	secret, err := store.Secret("default", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := generated.Read(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(release, read.Release("a")); diff != "" {
+		t.Errorf("release (-want +got):\n%s", diff)
+	}
+	if read.Release("b") != nil {
+		t.Error("another source has a release")
+	}
+	if string(read.Values["a"]["call 1"]) != `"x"` {
+		t.Error("the generated value is gone")
+	}
+}
+
+// A later release takes the place of the one before, with all that it has found.
+func TestRelease_IsReplaced(t *testing.T) {
+	store := generated.Store{}.With("a", generated.WithRelease(nil, &generated.Release{Inputs: "1", Revision: 1, Found: values{"q": json.RawMessage("{}")}}))
+	store = store.With("a", generated.WithRelease(nil, &generated.Release{Inputs: "2", Revision: 2}))
+	if diff := cmp.Diff(&generated.Release{Inputs: "2", Revision: 2, Found: values{}}, store.Release("a")); diff != "" {
+		t.Errorf("release (-want +got):\n%s", diff)
+	}
+}
