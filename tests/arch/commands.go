@@ -18,6 +18,9 @@ var (
 	flag = regexp.MustCompile(`^--[a-z][a-z-]*`)
 )
 
+// ends are what ends a command on a line.
+var ends = []string{"|", "||", "#", "&&", ";", ">"}
+
 // notOurs begin what pages show of other programs, or of a sentence.
 var notOurs = []string{"kyma alpha ", "kyma create ", "kyma get", "kyma is "}
 
@@ -88,7 +91,7 @@ func unknownCommand(commands map[string]string, shown string) string {
 		}
 	}
 	for _, part := range rest {
-		if strings.Contains("| || # && ; >", part) {
+		if slices.Contains(ends, part) {
 			return ""
 		}
 		if given := flag.FindString(part); given != "" && !strings.Contains(commands[name], given) {

@@ -214,12 +214,10 @@ func (a *adding) checkFlags(args []string) error {
 	}
 	policy := v1beta2.CustomResourcePolicy(a.policy)
 	switch {
+	case len(a.values) > 0 && (a.direct.isSet() || len(args) > 1):
+		return console.Usage("--values are for one module of a Kyma")
 	case a.required && a.direct.isSet():
 		return console.Usage("--with-requirements is for modules of a Kyma")
-	case len(a.values) > 0 && a.direct.isSet():
-		return console.Usage("--values are for modules of a Kyma")
-	case len(a.values) > 0 && len(args) > 1:
-		return console.Usage("--values are for one module, not for %d", len(args))
 	case a.strategy != "" && a.direct.isSet():
 		return console.Usage("--upgrade-strategy is for modules of a Kyma: only you upgrade a module that is installed directly")
 	case a.crFile != "" && (a.defaultCR || policy == v1beta2.CustomResourcePolicyCreateAndDelete):

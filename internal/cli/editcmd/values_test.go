@@ -30,8 +30,8 @@ func TestAdd_WithValues(t *testing.T) {
 		"values are written into the entry": {"add notes --values " + base, 0, `{"colour":"red","size":{"of":1}}`, ""},
 		"the last file counts first":        {"add notes --values " + base + " --values " + over, 0, `{"colour":"red","size":{"of":2}}`, ""},
 		"without the flag there are none":   {"add notes", 0, "", ""},
-		"they are for one module":           {"add notes beacon --values " + base, 64, "", "--values are for one module, not for 2"},
-		"community modules take none":       {"add notes --community --values " + base, 64, "", "--values are for modules of a Kyma"},
+		"they are for one module":           {"add notes beacon --values " + base, 64, "", "--values are for one module of a Kyma"},
+		"community modules take none":       {"add notes --community --values " + base, 64, "", "--values are for one module of a Kyma"},
 		"a list is refused":                 {"add notes --values " + list, 1, "", "list.yaml: the values cannot be read"},
 		"a null is refused":                 {"add notes --values " + null, 1, "", `--values cannot be used: "values.size.of" is null`},
 	} {

@@ -37,7 +37,7 @@ const limited = "SCAFFOLD_TEST_LIMITED"
 // It runs in a process of its own, since the limit is one of the process: what go test writes of a test's files would be cut off, too.
 func TestScaffoldOnAFullDiskLeavesNothing(t *testing.T) {
 	if os.Getenv(limited) == "" {
-		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v") //nolint:gosec // this program
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		again.Env = append(os.Environ(), limited+"=true")
 		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 			t.Errorf("%v: %s", err, out)

@@ -48,7 +48,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonSourceInvalid:         "Correct the field that the message names.",
 	v1beta2.ReasonSourceUnsupported:     "Choose one of the types of sources that the message lists.",
 	v1beta2.ReasonValuesInvalid:         "Correct the values, the config layer or its set strings.",
-	v1beta2.ReasonValuesNotFound:        "Create the Secret or ConfigMap that the message names, with its label, or correct valuesFrom of the entry.",
+	v1beta2.ReasonValuesNotFound:        "Create the object that the message names, with its label, or correct valuesFrom of the entry.",
 	v1beta2.ReasonNonDeterministic:      "Follow the message about the field: the chart renders it differently each time.",
 	v1beta2.ReasonGeneratedValuesLost:   "Restore the Secret that the message names, or create it without data to have all values made anew.",
 	v1beta2.ReasonWaitingForHook:        "Look at the pods of the Job that the message names.",

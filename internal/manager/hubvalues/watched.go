@@ -100,7 +100,9 @@ func (w *Watched) Text(ctx context.Context, namespace string, reference v1beta2.
 }
 
 // read returns the value of a key of an object. It is shared: a caller must not change it.
-func (w *Watched) read(ctx context.Context, kind v1beta2.ValuesKind, at types.NamespacedName, key string) (text []byte, there bool, err error) {
+func (w *Watched) read(
+	ctx context.Context, kind v1beta2.ValuesKind, at types.NamespacedName, key string,
+) (text []byte, there bool, err error) {
 	switch {
 	case kind == v1beta2.ValuesSecret:
 		found := &corev1.Secret{}

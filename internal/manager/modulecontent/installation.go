@@ -100,8 +100,8 @@ func (r *reading) renderRelease(
 // release returns the release that a part belongs to, and who answers its lookups.
 //
 //  1. Other content or other values than those of the release before are the next one.
-//  2. An installation that kept no release is one that was rendered without, by an earlier version of the chart or of the operator: the same
-//     content goes on like that, and other content is an upgrade.
+//  2. An installation that kept no release is one that was rendered without, by an earlier version of the chart or of the operator: the
+//     same content goes on like that, and other content is an upgrade.
 //  3. Content that has to be signed cannot depend on what others write into the cluster, unless the policy allows values, too.
 func (r *reading) release(part *parsedSource, store generated.Store, inputs, digest string) (*generated.Release, lookupFunc) {
 	look, installation := lookupFunc(r.known.Installation.Lookup), r.known.Installation

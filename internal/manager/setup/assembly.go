@@ -63,7 +63,9 @@ type assembly struct {
 // assemble creates all parts of the manager, in one place, and adds them to it.
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
-	for _, step := range []func(context.Context) error{a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts} {
+	for _, step := range []func(context.Context) error{
+		a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ func (w *scope) hasApplied() bool {
 	return slices.ContainsFunc(w.recorded, func(entry inventory.Entry) bool { return entry.UID != "" || entry.Hash != "" })
 }
 
-// lookup reads what a template looks up in the runtime. In the hub itself nothing is found: the operator can read there what the author of a
-// Manifest must not see.
+// lookup reads what a template looks up in the runtime. In the hub itself nothing is found: the operator can read there what the author of
+// a Manifest must not see.
 func (w *scope) lookup(ctx context.Context, query render.Lookup) (json.RawMessage, error) {
 	found := json.RawMessage("null")
 	if w.target.Local {
@@ -77,8 +77,8 @@ func (w *scope) readLookedUp(ctx context.Context, gvk schema.GroupVersionKind, q
 		return nil, err
 	}
 	if list.GetContinue() != "" {
-		return nil, content.Errorf(content.ReasonContentTooLarge, "the chart looks up %s, and there are more than %d: let it look up one by its name",
-			query, maxListed)
+		return nil, content.Errorf(content.ReasonContentTooLarge,
+			"the chart looks up %s, and there are more than %d: let it look up one by its name", query, maxListed)
 	}
 	for i := range list.Items {
 		list.Items[i].SetManagedFields(nil)
