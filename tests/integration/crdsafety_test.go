@@ -187,9 +187,11 @@ var _ = Describe("A change of a definition", func() {
 		Eventually(testkit.Live(env.Hub, manifest)).Should(testkit.HaveState(v1beta2.StateReady))
 		wide := widget(name, "1.1.0", nil)
 		Expect(unstructured.SetNestedField(wide.Objects[0].Object, "Cluster", "spec", "scope")).To(Succeed())
+		wide.Objects = append(wide.Objects, testkit.ParseYAML("apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: "+name+"}\n"))
 		next := publish(testkit.RawManifest(wide.YAML()))
 		testkit.Edit(env.Hub, manifest, func(m *v1beta2.Manifest) { m.Spec.Install.Source = testkit.Raw(next) })
 		Eventually(testkit.Live(env.Hub, manifest)).Should(tells(v1beta2.StateError, v1beta2.ReasonCRDChangeRefused, "ScopeChanged"))
+		expectNoCalls() // also not for the kind that it would bring
 		remove(manifest)
 	})
 })

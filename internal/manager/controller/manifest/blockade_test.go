@@ -288,7 +288,7 @@ func TestDefinitions_AreReadOnce(t *testing.T) {
 		if reads != 1 {
 			t.Errorf("pass %d: the definition was read %d times", pass, reads)
 		}
-		if !slices.ContainsFunc(w.interests(), func(i runtimes.Interest) bool { return i.GroupVersionKind.Kind == "Pen" && i.Mode == runtimes.ModuleCR }) {
+		if !slices.ContainsFunc(w.interests(w.desired), func(i runtimes.Interest) bool { return i.GroupVersionKind.Kind == "Pen" && i.Mode == runtimes.ModuleCR }) {
 			t.Error("the end of what blocks is not heard of")
 		}
 	}

@@ -82,7 +82,7 @@ type Reconciler struct {
 	defined definedKinds
 	// audited receives Manifests whose status lacks what is known of their references.
 	audited chan event.GenericEvent
-	// tracked holds the connection that feeds each Manifest; released the UID of a Manifest whose finalizers were removed, until the cache has
+	// tracked holds the tracking of each Manifest; released the UID of a Manifest whose finalizers were removed, until the cache has
 	// seen that: its objects are still being deleted, and an event of one of them must not start anything again.
 	tracked, released sync.Map
 }
@@ -270,22 +270,6 @@ func (r *Reconciler) pause(key types.NamespacedName, found passResult) time.Dura
 		r.Backoff.Next(key.String(), now)
 	}
 	return max(found.retry, r.Backoff.Get(key.String()))
-}
-
-// track requests the events of the kinds that the Manifest has or needs.
-func (r *Reconciler) track(w *scope) {
-	old, _ := r.tracked.Swap(w.key, w.runtime)
-	if before, ok := old.(Runtime); ok && before.Own() != w.runtime.Own() { // another connection, not another account
-		before.Untrack(w.key)
-	}
-	w.runtime.Track(w.key, w.interests())
-}
-
-func (r *Reconciler) untrack(key types.NamespacedName) {
-	old, _ := r.tracked.LoadAndDelete(key)
-	if before, ok := old.(Runtime); ok {
-		before.Untrack(key)
-	}
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {

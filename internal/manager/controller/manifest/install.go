@@ -43,8 +43,9 @@ func (r *Reconciler) install(ctx context.Context, w *scope) (passResult, error) 
 	if err := r.connect(ctx, w); err != nil {
 		return r.failure(err)
 	}
-	r.track(w)
+	narrow := r.trackRecorded(w)
 	if w.settled() && r.isPostRendered(ctx, w) {
+		narrow()
 		r.noteReferences(w)
 		return r.healthy(w), nil
 	}

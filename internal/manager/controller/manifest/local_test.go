@@ -133,7 +133,7 @@ func TestRemove_DeletesOnlyOursWhenConfined(t *testing.T) {
 				t.Errorf("gone %v (%v), want %v", gone, err, test.goes)
 			}
 			looks := false
-			for _, interest := range w.interests() {
+			for _, interest := range w.interests(w.desired) {
 				looks = looks || interest.Mode == runtimes.ModuleCR
 			}
 			if looks != test.goes {

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,8 +84,8 @@ func KymaOf(manifest metav1.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// interests returns the kinds whose events matter to this Manifest, in all versions that it knows of them.
-func (w *scope) interests() []runtimes.Interest {
+// interests returns the kinds whose events matter to this Manifest, in all versions that it knows of them: what it has, and what is desired.
+func (w *scope) interests(desired []*unstructured.Unstructured) []runtimes.Interest {
 	type wish struct {
 		gvk  schema.GroupVersionKind
 		mode runtimes.Mode
@@ -106,7 +107,7 @@ func (w *scope) interests() []runtimes.Interest {
 	for _, entry := range w.recorded {
 		add(schema.GroupVersionKind{Group: entry.Group, Version: entry.Version, Kind: entry.Kind}, modeOf(entry.GroupKind()))
 	}
-	for _, object := range w.desired {
+	for _, object := range desired {
 		add(object.GroupVersionKind(), modeOf(object.GroupVersionKind().GroupKind()))
 	}
 	return interests

@@ -71,7 +71,7 @@ func TestInterests(t *testing.T) {
 		{GroupVersionKind: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, Mode: runtimes.Workload},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Sample"}, Mode: runtimes.Workload}, // as content it has a health
 	}
-	if diff := cmp.Diff(want, w.interests()); diff != "" {
+	if diff := cmp.Diff(want, w.interests(w.desired)); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
 }
@@ -82,7 +82,7 @@ func TestInterests_KeepWholeObjectsWhereRequested(t *testing.T) {
 		m.Spec.CustomStateCheck = []v1beta2.CustomStateCheck{{JSONPath: "status.phase", Value: "Up", MappedState: v1beta2.StateReady}}
 	})
 	kept := map[string]bool{}
-	for _, interest := range w.interests() {
+	for _, interest := range w.interests(w.desired) {
 		kept[interest.GroupVersionKind.Kind] = interest.Keep
 	}
 	if diff := cmp.Diff(map[string]bool{"Sample": true, "Deployment": true, "ServiceAccount": false}, kept); diff != "" {

@@ -190,7 +190,7 @@ func TestReportModuleCR_TellsAnAccountOnlyWhatItMayRead(t *testing.T) {
 			if got := w.manifest.Status.ResourceState; got != test.want {
 				t.Errorf("told %q, want %q", got, test.want)
 			}
-			if watched := len(w.interests()) > 0; watched != (test.want != "") {
+			if watched := len(w.interests(w.desired)) > 0; watched != (test.want != "") {
 				t.Errorf("watched: %t", watched)
 			}
 		})
