@@ -84,7 +84,8 @@ func KymaOf(manifest metav1.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// interests returns the kinds whose events matter to this Manifest, in all versions that it knows of them: what it has, and what is desired.
+// interests returns the kinds whose events matter to this Manifest: those that it has, in all versions that it knows of them, and those
+// that are desired.
 func (w *scope) interests(desired []*unstructured.Unstructured) []runtimes.Interest {
 	type wish struct {
 		gvk  schema.GroupVersionKind
