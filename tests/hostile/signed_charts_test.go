@@ -58,11 +58,14 @@ var chartRows = map[string]fieldRow[*sealed]{
 			layer := evilLayer(s)
 			s.manifest.Spec.Config = &layer
 		}),
-	"KubeVersion": harmless[*sealed]("is what the cluster says, and the templates that ask are signed"),
-	"APIVersions": harmless[*sealed]("are what the cluster serves, and the templates that ask are signed"),
-	"Hooks":       harmless[*sealed]("is what this manager does for each chart, and the hooks are templates of the signed chart"),
-	"Generated.":  harmless[*sealed]("are kept in the runtime, and a value that its function would not give is refused (package generated)"),
-	"Explore":     harmless[*sealed]("has the same chart rendered more often, to tell what it may do; none of that is installed"),
+	"KubeVersion":            harmless[*sealed]("is what the cluster says, and the templates that ask are signed"),
+	"APIVersions":            harmless[*sealed]("are what the cluster serves, and the templates that ask are signed"),
+	"Hooks":                  harmless[*sealed]("is what this manager does for each chart, and the hooks are templates of the signed chart"),
+	"Generated.Found":        harmless[*sealed]("is nothing where a signature is enforced, whatever is kept (TestSignedContentFindsNothing)"),
+	"Generated.Revision":     harmless[*sealed]("counts releases, and the templates that ask are signed"),
+	"Generated.Installation": harmless[*sealed]("tells renders apart, and goes into none"),
+	"Generated.Values":       harmless[*sealed]("are kept in the runtime, and a value that its function would not give is refused (package generated)"),
+	"Explore":                harmless[*sealed]("has the same chart rendered more often, to tell what it may do; none of that is installed"),
 }
 
 var _ = Describe("Under enforce a signed chart", Ordered, func() {

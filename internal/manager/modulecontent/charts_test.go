@@ -189,7 +189,11 @@ func TestSignedContentFindsNothing(t *testing.T) {
 		"content that nothing is asked of":     {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireOff)}}, "found"},
 		"content whose signature is only told": {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireAudit)}}, "found"},
 		"content that has to be signed":        {covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireEnforce)}, refuses: true}, "null"},
-		"content whose rule allows values":     {covering{cover: &SignedDigests{Policy: allowed}, refuses: true}, "found"},
+		"content that is only told about, where the policy enforces elsewhere": {covering{
+			cover: &SignedDigests{Policy: policyOf(descriptor.RequireAudit)},
+			floor: &covering{cover: &SignedDigests{Policy: policyOf(descriptor.RequireEnforce)}, refuses: true},
+		}, "null"},
+		"content whose rule allows values": {covering{cover: &SignedDigests{Policy: allowed}, refuses: true}, "found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			known := runtimes.Capabilities{Installation: &runtimes.Installation{
@@ -199,6 +203,11 @@ func TestSignedContentFindsNothing(t *testing.T) {
 			_, look := r.release(&parsedSource{name: "raw-manifest"}, generated.Store{}, "inputs", "sha256:1")
 			if found, err := look(t.Context(), render.Lookup{}); err != nil || string(found) != test.want {
 				t.Errorf("got %s, error %v, want %s", found, err, test.want)
+			}
+			edited := &generated.Release{Inputs: "inputs", Revision: 2, Found: map[string]json.RawMessage{"v1 Secret a/b": json.RawMessage("{}")}}
+			store := generated.Store{}.With("raw-manifest", generated.WithRelease(nil, edited))
+			if kept, _ := r.release(&parsedSource{name: "raw-manifest"}, store, "inputs", "sha256:1"); (len(kept.Found) > 0) != (test.want == "found") {
+				t.Errorf("of what is kept it takes %v", kept.Found)
 			}
 		})
 	}

@@ -88,6 +88,11 @@ func (c *covering) judges() bool { return c.cover != nil && c.cover.Problem == n
 // allows reports whether the policy exempts something from being covered.
 func (c *covering) allows(what descriptor.Allowance) bool { return c.cover.Policy.Allows(what) }
 
+// enforces reports whether something that no signature covers is refused, by the policy of the component or by the floor.
+func (c *covering) enforces(what descriptor.Allowance) bool {
+	return c != nil && (c.judges() && c.refuses && !c.allows(what) || c.floor.enforces(what))
+}
+
 // checkSpec checks the fields of the spec apart from its sources. TestEveryFieldOfAManifestIsJudged lists each field and why it is checked
 // here, elsewhere or not at all.
 func (c *covering) checkSpec() error {

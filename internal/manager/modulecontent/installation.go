@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
@@ -86,7 +87,8 @@ func (r *reading) renderRelease(
 			release.Found[lookup.String()] = found
 		}
 		input.Generated = &render.Generated{
-			Installation: of, Values: store.Values[part.name], Found: release.Found, Revision: release.Revision,
+			Installation: of, Values: store.Values[part.name], Revision: release.Revision,
+			Found: maps.Clone(release.Found), // a render that takes long goes on without this caller
 		}
 		source, got, err := r.get(ctx, part, input)
 		unanswered, ok := errors.AsType[*render.Unanswered](err)
@@ -102,13 +104,17 @@ func (r *reading) renderRelease(
 //  1. Other content or other values than those of the release before are the next one.
 //  2. An installation that kept no release is one that was rendered without, by an earlier version of the chart or of the operator: the
 //     same content goes on like that, and other content is an upgrade.
-//  3. Content that has to be signed cannot depend on what others write into the cluster, unless the policy allows values, too.
+//  3. Content that has to be signed cannot depend on what others write into the cluster, unless the policy allows values, too. That holds
+//     for kept answers as well: they may be from before the policy, and a user of the cluster can edit them.
 func (r *reading) release(part *parsedSource, store generated.Store, inputs, digest string) (*generated.Release, lookupFunc) {
 	look, installation := lookupFunc(r.known.Installation.Lookup), r.known.Installation
-	if r.judges() && r.refuses && !r.allows(descriptor.AllowValues) {
-		look = nothing
-	}
 	kept := store.Release(part.name)
+	if r.enforces(descriptor.AllowValues) {
+		look = nothing
+		if kept != nil {
+			clear(kept.Found)
+		}
+	}
 	next := &generated.Release{Inputs: inputs, Revision: 1, Found: map[string]json.RawMessage{}}
 	switch {
 	case kept != nil && kept.Inputs == inputs:

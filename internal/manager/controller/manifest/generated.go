@@ -35,8 +35,7 @@ func (w *scope) generatedID() (id inventory.ID, kept bool) {
 		id.Namespace = cmp.Or(w.manifest.Spec.TargetNamespace, "default")
 	}
 	for _, entry := range w.recorded {
-		applied := entry.UID != "" || entry.Hash != ""
-		if applied && entry.GroupKind() == id.GroupKind() && entry.Name == id.Name {
+		if wasApplied(entry) && entry.GroupKind() == id.GroupKind() && entry.Name == id.Name {
 			return entry.ID, true
 		}
 	}

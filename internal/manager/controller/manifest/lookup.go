@@ -24,9 +24,9 @@ const (
 )
 
 // hasApplied reports whether an object of the installation was applied.
-func (w *scope) hasApplied() bool {
-	return slices.ContainsFunc(w.recorded, func(entry inventory.Entry) bool { return entry.UID != "" || entry.Hash != "" })
-}
+func (w *scope) hasApplied() bool { return slices.ContainsFunc(w.recorded, wasApplied) }
+
+func wasApplied(entry inventory.Entry) bool { return entry.UID != "" || entry.Hash != "" }
 
 // lookup reads what a template looks up in the runtime. In the hub itself nothing is found: the operator can read there what the author of
 // a Manifest must not see.
