@@ -16,8 +16,8 @@ IMG ?= lifecycle-manager:dev
 CLUSTER ?=
 # Further arguments for `make run`, such as RUN_ARGS=--help.
 RUN_ARGS ?=
-# Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), or local (one cluster that is hub and
-# runtime).
+# Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), monitoring (the same with alerts and
+# dashboards of Grafana), policies (the same with policies to edit), or local (one cluster that is hub and runtime).
 DEPLOY ?= default
 # Where `make deploy` finds the components of modules, such as REGISTRY=registry.example.com.
 REGISTRY ?=
@@ -43,6 +43,8 @@ FAULTS_TIMEOUT ?= 30m
 FAULTS_ARGS ?=
 # Which points the sample of test-faults has: CI takes the same every time, so that it says something about the change.
 FAULTS_SEED ?= 10
+# Further arguments for make record-alerts, such as RECORD_ARGS='-parallel=4 -only=hub'; see tests/faults/alerts/record -help.
+RECORD_ARGS ?=
 # How long make soak lasts.
 SOAK ?= 2h
 BENCH_TIMEOUT ?= 60m
@@ -265,6 +267,22 @@ faults: build-manager ## The same at every point there is: hours; it goes on whe
 .PHONY: soak
 soak: build-manager ## Random operations and faults for SOAK=2h, and the slope of the manager's memory.
 	$(with-assets) $(GO) run ./tests/faults/run -suites=soak -duration=$(SOAK) -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
+
+# Promtool evaluates the rules; it comes from Debian's package prometheus where the machine has none.
+with-promtool = PROMTOOL=$$(hack/promtool/get.sh) || { echo "$$PROMTOOL"; exit 1; }; export PROMTOOL;
+
+.PHONY: test-alerts
+test-alerts: ## Replay what a manager published under each fault, and see that its alert rings (needs promtool, or apt-get).
+	$(with-promtool) $(GO) test -vet=off -count=1 $(TESTARGS) ./tests/faults/alerts
+
+.PHONY: test-alerts-live
+test-alerts-live: build-manager ## Bring three of the faults about, and see that their alerts ring and clear, which takes six minutes.
+	$(with-promtool) $(with-assets) $(GO) run ./tests/faults/alerts/record -manager=$(BIN)/manager -dir=$(DIST)/alerts -again -parallel=3 \
+		-check="$$PROMTOOL" -only='^(kill|runtime cannot be reached|registry)$$'
+
+.PHONY: record-alerts
+record-alerts: build-manager ## Record what a manager publishes under each fault: hours. It goes on where it was interrupted; RECORD_ARGS='-again -only=hub' chooses.
+	$(with-assets) $(GO) run ./tests/faults/alerts/record -manager=$(BIN)/manager $(RECORD_ARGS)
 
 .PHONY: e2e-node
 e2e-node: $(BIN)/ginkgo ## Run the operator in real pods on real nodes; needs root, containerd and runc.
