@@ -12,13 +12,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// told sets a condition that does not hold, for a reason.
-func told(kyma *v1beta2.Kyma, kind, reason string) {
+// failing sets a condition that does not hold, for a reason.
+func failing(kyma *v1beta2.Kyma, kind, reason string) {
 	conditions.Set(&kyma.Status.Conditions, kind, metav1.ConditionFalse, reason, "", 1, metav1.Time{})
 }
 
-// fleet has two Kymas that are ready and one whose module is refused.
-func fleet() []*v1beta2.Kyma {
+// threeKymas has two Kymas that are ready and one whose module is refused.
+func threeKymas() []*v1beta2.Kyma {
 	first := kyma(v1beta2.StateReady,
 		v1beta2.ModuleStatus{Name: "istio", State: v1beta2.StateReady, Channel: "regular", Version: "1.0.0"},
 		v1beta2.ModuleStatus{Name: "keda", State: v1beta2.StateReady, Version: "2.0.0"})
@@ -27,8 +27,8 @@ func fleet() []*v1beta2.Kyma {
 		Name: "istio", State: v1beta2.StateError, Reason: v1beta2.ReasonObjectRefused, Channel: "fast", Version: "1.1.0",
 	}, v1beta2.ModuleStatus{Name: "nats", State: v1beta2.StateError, Reason: v1beta2.ReasonChannelNotFound})
 	second.Name, third.Name = "two", "three"
-	told(third, v1beta2.ConditionReady, v1beta2.ReasonModuleError)
-	told(third, v1beta2.ConditionMandatoryModules, v1beta2.ReasonModuleProcessing)
+	failing(third, v1beta2.ConditionReady, v1beta2.ReasonModuleError)
+	failing(third, v1beta2.ConditionMandatoryModules, v1beta2.ReasonModuleProcessing)
 	return []*v1beta2.Kyma{first, second, third}
 }
 
@@ -61,13 +61,13 @@ func TestStates_CountKymasAndModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range fleet() {
+	for _, one := range threeKymas() {
 		states.ObserveKyma(one)
 	}
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(countsOfFleet), countNames...); err != nil {
 		t.Error(err)
 	}
-	for _, one := range fleet() {
+	for _, one := range threeKymas() {
 		states.ForgetKyma(one.Namespace, one.Name)
 	}
 	if got := testutil.CollectAndCount(states); got != 0 {
@@ -81,7 +81,7 @@ func TestStates_CountTheSameWithoutSeriesOfEachKyma(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range fleet() {
+	for _, one := range threeKymas() {
 		states.ObserveKyma(one)
 		states.ObserveMandatory(one.Namespace, one.Name, map[string]v1beta2.State{"warden": v1beta2.StateReady})
 	}
