@@ -92,8 +92,8 @@ func (t *Tracker) Wait(kyma types.NamespacedName, modules []string) {
 	t.waiting[kyma] = now
 }
 
-// Asked records that a Manifest was written, as the API server returned it. A write that asks for nothing new begins nothing.
-func (t *Tracker) Asked(m *v1beta2.Manifest) {
+// Requested records that a Manifest was written, as the API server returned it. A write that asks for nothing new begins nothing.
+func (t *Tracker) Requested(m *v1beta2.Manifest) {
 	if t == nil || m == nil || m.Status.ObservedGeneration == m.Generation {
 		return
 	}

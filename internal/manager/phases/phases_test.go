@@ -65,7 +65,7 @@ func TestTracker(t *testing.T) {
 		want []string
 	}{
 		"an installation has each phase once, whatever passes it takes": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			b.after(2)
 			b.through(b.Begin(ctx, asking(1, 0)), Fetch)
 			b.through(b.Begin(ctx, asking(1, 1)), Fetch, Verify, Apply)
@@ -76,7 +76,7 @@ func TestTracker(t *testing.T) {
 			b.Wait(kyma, []string{"istio"})
 			b.after(60)
 			b.Wait(kyma, []string{"istio"})
-			b.Asked(asking(2, 1))
+			b.Requested(asking(2, 1))
 			b.Wait(kyma, nil)
 			b.Begin(ctx, asking(2, 1))
 		}, []string{"window 1m0s", "queue 0s"}},
@@ -84,23 +84,23 @@ func TestTracker(t *testing.T) {
 			b.Wait(kyma, []string{"istio"})
 			b.Wait(kyma, []string{"keda"})
 			b.after(60)
-			b.Asked(asking(2, 1))
+			b.Requested(asking(2, 1))
 		}, nil},
 		"a write that asks for nothing new begins nothing": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 1))
+			b.Requested(asking(1, 1))
 			b.through(b.Begin(ctx, asking(1, 1)), Fetch, Verify, Apply, Ready)
 		}, nil},
 		"a second write of the same does not begin anew": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			b.after(1)
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			b.after(1)
 			b.Begin(ctx, asking(1, 0))
 		}, []string{"queue 2s"}},
 		"a pass that begins before the write has its response waited for nothing": {func(ctx context.Context, b *bench) {
 			b.through(b.Begin(ctx, asking(1, 0)), Fetch)
-			b.Asked(asking(1, 0))
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
+			b.Requested(asking(1, 0))
 		}, []string{"fetch 1s", "queue 0s"}},
 		"of what was asked for before this process, the queue is not known": {func(ctx context.Context, b *bench) {
 			b.through(b.Begin(ctx, asking(1, 0)), Fetch)
@@ -109,26 +109,26 @@ func TestTracker(t *testing.T) {
 			b.through(b.Begin(ctx, asking(1, 1)), Fetch, Verify, Apply, Ready)
 		}, nil},
 		"another request ends the one before": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			first := b.Begin(ctx, asking(1, 0))
-			b.Asked(asking(2, 1))
+			b.Requested(asking(2, 1))
 			b.after(3)
 			b.through(b.Begin(ctx, asking(2, 1)), Fetch)
 			Reach(first, Ready)
 			b.through(b.Begin(ctx, asking(2, 2)), Verify)
 		}, []string{"queue 0s", "queue 3s", "fetch 1s", "verify 1s"}},
 		"what a pass skips took no time": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			b.through(b.Begin(ctx, asking(1, 0)), Ready)
 		}, []string{"queue 0s", "ready 1s"}},
 		"a deletion has no phases": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			going := asking(2, 1)
 			going.DeletionTimestamp = &metav1.Time{Time: b.clock}
 			b.through(b.Begin(ctx, going), Fetch, Ready)
 		}, nil},
 		"what is forgotten is not continued": {func(ctx context.Context, b *bench) {
-			b.Asked(asking(1, 0))
+			b.Requested(asking(1, 0))
 			b.Forget(manifest)
 			b.through(b.Begin(ctx, asking(1, 1)), Fetch)
 		}, nil},
@@ -146,7 +146,7 @@ func TestTracker(t *testing.T) {
 func TestTracker_KeepsOnlyWhatIsUnderWay(t *testing.T) {
 	b := newBench()
 	b.Wait(kyma, []string{"istio"})
-	b.Asked(asking(1, 0))
+	b.Requested(asking(1, 0))
 	b.through(b.Begin(t.Context(), asking(1, 0)), Fetch, Verify, Apply, Ready)
 	b.Wait(kyma, nil)
 	if len(b.runs)+len(b.waiting) != 0 {
@@ -157,7 +157,7 @@ func TestTracker_KeepsOnlyWhatIsUnderWay(t *testing.T) {
 func TestTracker_NilTracksNothing(t *testing.T) {
 	var none *Tracker
 	none.Wait(kyma, []string{"istio"})
-	none.Asked(asking(1, 0))
+	none.Requested(asking(1, 0))
 	none.Forget(manifest)
 	if ctx := none.Begin(t.Context(), asking(1, 0)); ctx != t.Context() {
 		t.Error("a pass without a Tracker got another context")

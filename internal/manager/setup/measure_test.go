@@ -47,7 +47,7 @@ func TestTrackPhases_PublishesWhatIsObserved(t *testing.T) {
 	m := &v1beta2.Manifest{}
 	m.Namespace, m.Name, m.Generation = v1beta2.DefaultNamespace, "one", 1
 	tracker.Now = func() time.Time { return time.Unix(0, 0) }
-	tracker.Asked(m)
+	tracker.Requested(m)
 	tracker.Begin(t.Context(), m)
 	if got, err := testutil.GatherAndCount(registry, "lifecycle_mgr_module_phase_seconds"); err != nil || got != 1 {
 		t.Errorf("%d series, error %v", got, err)

@@ -87,7 +87,7 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 			r.addPlan(ctx, manifest)
 			written, err := r.apply(ctx, manifest)
 			if err == nil {
-				r.Phases.Asked(written)
+				r.Phases.Requested(written)
 			}
 			return written, err
 		}})
