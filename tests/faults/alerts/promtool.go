@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ const (
 	RingsWithin = 2 * time.Minute
 	// ClearsWithin is how long after the end of a fault an alert may still ring.
 	ClearsWithin = 5 * time.Minute
+
+	// job is the label that a ServiceMonitor gives all series: the name of the Service.
+	job = "klm-controller-manager-metrics"
 )
 
 // Promtool evaluates rules.
@@ -107,7 +111,8 @@ func testOf(r *Recording, expected Expectation) (*promtest, error) {
 		if err != nil {
 			return nil, err
 		}
-		test.Input = append(test.Input, promseries{Series: series, Values: strings.Join(staleAfter(samples), " ")})
+		labelled := strings.TrimSuffix(series, "}") + ", job=" + strconv.Quote(job) + "}"
+		test.Input = append(test.Input, promseries{Series: labelled, Values: strings.Join(staleAfter(samples), " ")})
 	}
 	last := at(r.Samples - 1)
 	if expected.Alert == "" { // nothing may ring at any time

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -29,12 +30,40 @@ type Recording struct {
 	At      string `json:"at"`
 	// Samples is the number of samples, one each Interval. Began is the last one before the fault was brought about, Struck the last one
 	// before it was there, and Mended the last one before it was over; all count from 0.
-	Samples int `json:"samples"`
-	Began   int `json:"began"`
-	Struck  int `json:"struck"`
-	Mended  int `json:"mended"`
-	// Series are the samples by series: "1*3 _ 2" is three times 1, none, and 2.
-	Series map[string]string `json:"series"`
+	Samples int    `json:"samples"`
+	Began   int    `json:"began"`
+	Struck  int    `json:"struck"`
+	Mended  int    `json:"mended"`
+	Series  Series `json:"series"`
+}
+
+// Series are samples by series, without the label job: "1*3 _ 2" is three times 1, none, and 2. In a file each has a line.
+type Series map[string]string
+
+// MarshalJSON implements json.Marshaler.
+func (s Series) MarshalJSON() ([]byte, error) {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		text.WriteString(name + " " + s[name] + "\n")
+	}
+	return json.Marshal(text.String())
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Series) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	*s = Series{}
+	for line := range strings.Lines(text) {
+		end := strings.LastIndex(line, "} ")
+		if end < 0 {
+			return fmt.Errorf("%q is no series: write name{labels} and its samples", line)
+		}
+		(*s)[line[:end+1]] = strings.TrimSpace(line[end+2:])
+	}
+	return nil
 }
 
 // Clean is the name of the recording without a fault.

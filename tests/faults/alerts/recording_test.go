@@ -99,7 +99,7 @@ func TestReplay_FindsWhatIsWrong(t *testing.T) {
 	up := func(samples string) *Recording {
 		return &Recording{
 			Fault: "made up", Samples: 40, Began: 3, Struck: 4, Mended: 15,
-			Series: map[string]string{`up{instance="manager-1",job="` + job + `"}`: samples},
+			Series: Series{`up{instance="manager-1"}`: samples},
 		}
 	}
 	for name, test := range map[string]struct {
@@ -164,7 +164,7 @@ func TestRecording_IsReadAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	written := &Recording{
 		Fault: "hub's webhook", Form: "denies", Operation: "channel", Manager: "abc", At: "2026-01-02", Samples: 4, Began: 1, Struck: 1, Mended: 2,
-		Series: map[string]string{`up{a="b"}`: "1*4"},
+		Series: Series{`up{a="b} c"}`: "1*4", `down{a="b", c="d"}`: "_ 1*3"},
 	}
 	if err := written.Write(dir); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestRecording_IsReadAsItWasWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			wrong := *written
-			wrong.Series = map[string]string{`up{a="b"}`: "1*4"}
+			wrong.Series = Series{`up{a="b"}`: "1*4"}
 			change(&wrong)
 			if err := wrong.Write(dir); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
@@ -92,6 +93,23 @@ func (r *Rules) Metrics() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// bounds matches the bounds of buckets that an expression asks for.
+var bounds = regexp.MustCompile(`le="([^"]*)"`)
+
+// Keeps returns a function that reports whether the alerts need a series: one of the metrics that they name and, of a histogram, one of the
+// buckets.
+func (r *Rules) Keeps() func(model.Metric) bool {
+	metrics, buckets := r.Metrics(), []string{""}
+	for _, alert := range r.Alerts {
+		for _, match := range bounds.FindAllStringSubmatch(alert.Expr, -1) {
+			buckets = append(buckets, match[1])
+		}
+	}
+	return func(series model.Metric) bool {
+		return slices.Contains(metrics, string(series[model.MetricNameLabel])) && slices.Contains(buckets, string(series[model.BucketLabel]))
+	}
 }
 
 // reasons matches the values of label reason that an expression asks for.

@@ -3,8 +3,11 @@ package alerts
 import (
 	"context"
 	"errors"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,12 +16,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/bench/meter"
 )
 
-const (
-	// job is the label that a ServiceMonitor gives all series: the name of the Service.
-	job = "klm-controller-manager-metrics"
-	// scrapeTimeout is shorter than that of the ServiceMonitor: everything is on one machine.
-	scrapeTimeout = 5 * time.Second
-)
+// scrapeTimeout is shorter than that of the ServiceMonitor: everything is on one machine.
+const scrapeTimeout = 5 * time.Second
 
 // clocks are metrics that are points in time. They are recorded as seconds since the recording began, as promtool's time begins at zero.
 var clocks = []string{"lifecycle_mgr_clock_seconds", "process_start_time_seconds"}
@@ -26,7 +25,7 @@ var clocks = []string{"lifecycle_mgr_clock_seconds", "process_start_time_seconds
 // Scraper takes samples of the metrics of managers.
 type Scraper struct {
 	targets func() []string
-	metrics []string
+	keeps   func(model.Metric) bool
 
 	mutex  sync.Mutex
 	began  time.Time
@@ -35,9 +34,10 @@ type Scraper struct {
 	taken  chan struct{} // closed with the next sample
 }
 
-// NewScraper returns a Scraper that keeps the named metrics; targets returns the URLs of the managers that should answer at that moment.
-func NewScraper(metrics []string, targets func() []string) *Scraper {
-	return &Scraper{targets: targets, metrics: metrics, series: map[string]map[int]float64{}, taken: make(chan struct{})}
+// NewScraper returns a Scraper; keeps says which series are kept, and targets returns the URLs of the managers that should answer at that
+// moment.
+func NewScraper(keeps func(model.Metric) bool, targets func() []string) *Scraper {
+	return &Scraper{targets: targets, keeps: keeps, series: map[string]map[int]float64{}, taken: make(chan struct{})}
 }
 
 // Run takes a sample at once, and then one each Interval, until the context ends.
@@ -101,17 +101,16 @@ func scrape(ctx context.Context, target string) model.Vector {
 	return samples
 }
 
-// keepLocked keeps a sample of a metric that the alerts need.
+// keepLocked keeps a sample of a series that the alerts need.
 func (s *Scraper) keepLocked(metric model.Metric, instance model.LabelValue, value float64) {
-	name := string(metric[model.MetricNameLabel])
-	if !slices.Contains(s.metrics, name) {
+	if !s.keeps(metric) {
 		return
 	}
-	if slices.Contains(clocks, name) {
-		value -= float64(s.began.UnixMilli()) / 1000
+	if slices.Contains(clocks, string(metric[model.MetricNameLabel])) {
+		value = math.Round(1000*value-float64(s.began.UnixMilli())) / 1000
 	}
 	labelled := metric.Clone()
-	labelled["instance"], labelled["job"] = instance, job
+	labelled[model.InstanceLabel] = instance
 	series := labelled.String()
 	if s.series[series] == nil {
 		s.series[series] = map[int]float64{}
@@ -143,12 +142,15 @@ func (s *Scraper) Await(ctx context.Context, number int) error {
 	}
 }
 
-// Fill puts the samples into a recording.
+// Fill puts the samples into a recording, without counters that stayed at zero: from these, nothing can ring.
 func (s *Scraper) Fill(r *Recording) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	r.Samples, r.Series = s.count, map[string]string{}
+	r.Samples, r.Series = s.count, Series{}
 	for series, samples := range s.series {
-		r.Series[series] = encode(samples, s.count)
+		name, _, _ := strings.Cut(series, "{")
+		if !strings.HasSuffix(name, "_total") || slices.Max(slices.Collect(maps.Values(samples))) > 0 {
+			r.Series[series] = encode(samples, s.count)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (s *session) one(ctx context.Context, expected alerts.Expectation) error {
 
 // scrape begins to take samples of the managers; stop ends it, and may be called again.
 func (s *session) scrape(ctx context.Context) (scraper *alerts.Scraper, stop func()) {
-	scraper = alerts.NewScraper(s.rules.Metrics(), s.targets)
+	scraper = alerts.NewScraper(s.rules.Keeps(), s.targets)
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { scraper.Run(ctx) })
