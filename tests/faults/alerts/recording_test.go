@@ -44,18 +44,34 @@ func TestExpectations_AreThoseOfTheMatrix(t *testing.T) {
 	}
 }
 
-// TestReliability_TellsWhatRings holds the table of the page to the expectations.
+// TestReliability_TellsWhatRings holds the table of the page to the expectations, and to what is recorded of them.
 func TestReliability_TellsWhatRings(t *testing.T) {
 	text := page(t, "docs/reliability.md")
 	for _, one := range Expectations() {
-		row := "| " + one.Fault + ", " + one.Form + " | "
+		row := "| " + one.Fault + ", " + one.Form + " | none: " + one.Silent
 		if one.Alert != "" {
-			row += "[" + one.Alert + "](runbooks.md#" + strings.ToLower(one.Alert) + ") |"
+			row = "| " + one.Fault + ", " + one.Form + " | [" + one.Alert + "](runbooks.md#" + strings.ToLower(one.Alert) + ")"
 		}
-		if !strings.Contains(text, row) {
+		if row += " | " + recorded(t, one.Fault) + " |\n"; !strings.Contains(text, row) {
 			t.Errorf("docs/reliability.md has no row %s", row)
 		}
 	}
+	if row := "| clean: half an hour of everyday operations | none | " + recorded(t, Clean) + " |\n"; !strings.Contains(text, row) {
+		t.Errorf("docs/reliability.md has no row %s", row)
+	}
+}
+
+// recorded says when a fault was recorded.
+func recorded(t *testing.T, fault string) string {
+	t.Helper()
+	recording, err := Read(recordings, fault)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "not yet"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recording.At
 }
 
 // promtool returns what evaluates the rules.
