@@ -44,6 +44,7 @@ type call struct {
 	releases engine.Releases                             // the parts with hooks
 	declared map[inventory.ID]*unstructured.Unstructured // desired and custom
 	resolved []Resolved
+	kept     *keptValues // nil while no content needs them
 
 	mu   sync.Mutex
 	seen map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there

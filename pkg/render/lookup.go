@@ -1,7 +1,13 @@
 package render
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -41,4 +47,44 @@ type Unanswered struct{ Lookup Lookup }
 // Error names what is asked for.
 func (u *Unanswered) Error() string {
 	return fmt.Sprintf("the content looks up %s in the cluster, and there is no answer yet", u.Lookup)
+}
+
+// AnswerLookups calls render until everything that the content looks up has an answer in found, to which it adds those of ask. What is known
+// to be looked up is asked about before; what turns up while rendering is asked about then, and everything is rendered again. Each call of
+// render gets a copy, for one that takes long may go on without its caller.
+func AnswerLookups(
+	ctx context.Context, found map[string]json.RawMessage, known []Lookup, ask func(context.Context, Lookup) (json.RawMessage, error),
+	render func(found map[string]json.RawMessage) error,
+) error {
+	for lookups := known; ; {
+		for _, lookup := range lookups {
+			if _, answered := found[lookup.String()]; answered {
+				continue
+			}
+			answer, err := ask(ctx, lookup)
+			if err != nil {
+				return err
+			}
+			found[lookup.String()] = answer
+		}
+		err := render(maps.Clone(found))
+		unanswered, ok := errors.AsType[*Unanswered](err)
+		if !ok {
+			return err
+		}
+		lookups = []Lookup{unanswered.Lookup}
+	}
+}
+
+// ReleaseInputs identifies the content of a release, by its digest, and what its author or user gave it, as hex digits. What the cluster
+// serves is not among that.
+func ReleaseInputs(digest string, input Input) string {
+	given := Input{Name: input.Name, Namespace: input.Namespace, Path: input.Path, Values: input.Values}
+	raw, err := json.Marshal(given) //nolint:musttag // it is only compared
+	if err != nil {
+		panic(err) // values came from JSON, the rest is text
+	}
+	sum := sha256.Sum256(raw)
+	all := sha256.Sum256(append([]byte(digest), sum[:]...))
+	return hex.EncodeToString(all[:8])
 }

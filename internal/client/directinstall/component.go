@@ -71,10 +71,15 @@ func (c *installing) fromComponent(ctx context.Context, where *Component, store 
 	found := loaded{images: component.Images()}
 	found.source = fmt.Sprintf("%s//%s:%s@%s", strings.Trim(reader.Registry+"/"+reader.SubPath, "/"), component.Name, component.Version,
 		digestOf(&contents))
-	reading := &reading{fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP}
-	if err := reading.verify(ctx, c.plan.policy(component.Name), &found); err != nil {
+	policy := c.plan.policy(component.Name)
+	reading := &reading{
+		fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP,
+		sealed: policy.Enforced() && !policy.Allows(descriptor.AllowValues),
+	}
+	if err := reading.verify(ctx, policy, &found); err != nil {
 		return found, err
 	}
+	found.component = component.Name
 	return found, reading.into(ctx, &found)
 }
 
@@ -106,6 +111,8 @@ type reading struct {
 	plain     bool
 	// release is the release name that the module gives to a chart; empty if the component names one.
 	release string
+	// sealed: a signature is enforced, and does not cover what others write into the cluster.
+	sealed bool
 }
 
 func (r *reading) into(ctx context.Context, found *loaded) error {
@@ -169,7 +176,7 @@ func (r *reading) source(layer *descriptor.Layer, config helm.Config) (installer
 	from, err := r.layer(r.component, layer, r.plain)
 	return installer.Source{
 		Name: layer.Resource, Content: from, Renderer: renderer, Values: own.Values, Namespace: own.Namespace,
-		ReleaseName: cmp.Or(own.ReleaseName, release),
+		ReleaseName: cmp.Or(own.ReleaseName, release), NoLookups: r.sealed,
 	}, err
 }
 

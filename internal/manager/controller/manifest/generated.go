@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
@@ -22,24 +22,57 @@ import (
 // its name.
 const generatedPart = "spec.generated"
 
-// generatedID returns where the cluster keeps the values that the charts of a Manifest generate: where it has kept them so far, else with
-// the module, or where the objects of a stand-alone Manifest go. kept reports whether values were applied.
+// generatedID returns where the cluster keeps the values that the charts of a Manifest generate: where it has kept them so far, else where
+// the installation before had them, else with the module, or where the objects of a stand-alone Manifest go. kept reports whether values were
+// applied.
 func (w *scope) generatedID() (id inventory.ID, kept bool) {
-	const suffix = ".generated"
-	id = inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: w.manifest.Name}
-	if limit := 253 - len(suffix); len(id.Name) > limit {
-		id.Name = strings.TrimRight(id.Name[:limit], "-.")
-	}
-	id.Name += suffix
+	id = inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: installable.GeneratedName(w.manifest.Name)}
 	if KymaOf(w.manifest) == nil {
 		id.Namespace = cmp.Or(w.manifest.Spec.TargetNamespace, "default")
 	}
+	before, follows := w.generatedBefore()
 	for _, entry := range w.recorded {
-		if wasApplied(entry) && entry.GroupKind() == id.GroupKind() && entry.Name == id.Name {
+		if wasApplied(entry) && (entry.GroupKind() == id.GroupKind() && entry.Name == id.Name || follows && entry.ID == before) {
 			return entry.ID, true
 		}
 	}
+	if w.inherits {
+		return before, false
+	}
 	return id, false
+}
+
+// generatedBefore returns where a direct installation of the same module keeps such values.
+func (w *scope) generatedBefore() (id inventory.ID, follows bool) {
+	module := w.manifest.Labels[v1beta2.LabelModuleName]
+	if KymaOf(w.manifest) == nil || module == "" {
+		return inventory.ID{}, false
+	}
+	name := installable.GeneratedName(installable.DirectPrefix + module)
+	return inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: name}, true
+}
+
+// inherit looks for what a direct installation of the module has kept and let go of: the Secret is taken over, like its other objects. It
+// returns nil where there is none.
+func (w *scope) inherit(ctx context.Context) (*unstructured.Unstructured, error) {
+	id, follows := w.generatedBefore()
+	if !follows {
+		return nil, nil
+	}
+	live, err := get(ctx, w.runtime.Cluster(), secretAt(id))
+	if apierrors.IsNotFound(err) || err == nil && installable.ClaimedDirectly(live) != "" {
+		return nil, nil
+	}
+	w.inherits = err == nil
+	return live, w.clusterProblem(id, err)
+}
+
+// secretAt returns a Secret without data.
+func secretAt(id inventory.ID) *unstructured.Unstructured {
+	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
+	secret.SetNamespace(id.Namespace)
+	secret.SetName(id.Name)
+	return secret
 }
 
 // isGenerated reports whether an object is the Secret with the values that the charts have generated.
@@ -54,18 +87,9 @@ func (w *scope) readGenerated(ctx context.Context) (generated.Store, error) {
 	if w.generated != nil {
 		return *w.generated, nil
 	}
-	id, kept := w.generatedID()
-	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
-	secret.SetNamespace(id.Namespace)
-	secret.SetName(id.Name)
-	live, err := get(ctx, w.runtime.Cluster(), secret)
-	switch {
-	case apierrors.IsNotFound(err) && (w.leaves || !kept):
-		live, w.valueless = secret, true
-	case apierrors.IsNotFound(err):
-		return generated.Store{}, w.generatedLost("is gone")
-	case err != nil:
-		return generated.Store{}, w.clusterProblem(id, err)
+	live, err := w.readKept(ctx)
+	if err != nil {
+		return generated.Store{}, err
 	}
 	store, err := generated.Read(live)
 	if err != nil {
@@ -76,6 +100,27 @@ func (w *scope) readGenerated(ctx context.Context) (generated.Store, error) {
 	}
 	w.generated = &store
 	return store, nil
+}
+
+// readKept reads the Secret with the values. One without data stands for one that was never there.
+func (w *scope) readKept(ctx context.Context) (*unstructured.Unstructured, error) {
+	id, kept := w.generatedID()
+	secret := secretAt(id)
+	live, err := get(ctx, w.runtime.Cluster(), secret)
+	switch {
+	case err == nil:
+		return live, nil
+	case !apierrors.IsNotFound(err):
+		return nil, w.clusterProblem(id, err)
+	case kept && !w.leaves:
+		return nil, w.generatedLost("is gone")
+	case !kept && !w.leaves:
+		if live, err = w.inherit(ctx); live != nil || err != nil {
+			return live, err
+		}
+	}
+	w.valueless = true
+	return secret, nil
 }
 
 func (w *scope) generatedLost(what string) *runtimes.Problem {

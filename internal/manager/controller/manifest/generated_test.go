@@ -16,8 +16,10 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -27,6 +29,8 @@ type generatingContent struct {
 	version string
 	// silent: this version of the chart generates nothing.
 	silent bool
+	// unused: the value that it generates is in no object.
+	unused bool
 	hooks  []*unstructured.Unstructured
 	made   int
 }
@@ -55,6 +59,7 @@ func (c *generatingContent) Parts(
 		value = json.RawMessage(fmt.Sprint(c.made))
 	}
 	data["value"] = string(value)
+	part.GeneratedUnused = c.unused
 	part.Generated = map[string]json.RawMessage{"call": value}
 	return []Part{part}, nil
 }
@@ -222,6 +227,49 @@ func TestGenerated_LeavesLast(t *testing.T) {
 	c.expect()
 	if _, err := c.secret(); !apierrors.IsNotFound(err) || c.content.made != 1 {
 		t.Errorf("%d values were made, and the Secret: %v", c.content.made, err)
+	}
+}
+
+// What a direct installation of the module has generated comes along when a Kyma takes its place.
+func TestGenerated_IsInherited(t *testing.T) {
+	for name, test := range map[string]struct {
+		annotations map[string]string
+		reason      string
+		value       string
+	}{
+		"what was let go of is taken over":                    {nil, v1beta2.ReasonReady, "1 7"},
+		"what the direct installation has is not looked at":   {map[string]string{installer.DefaultOwnerKey: installable.DirectOwner("sample")}, v1beta2.ReasonReady, "1 1"},
+		"what another Manifest has taken over is not touched": {map[string]string{v1beta2.AnnotationOwnedBy: "kcp-system/other"}, v1beta2.ReasonGeneratedValuesLost, " "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newGeneratingChart(t)
+			ofKyma("kyma", "uid-kyma")(c.manifest)
+			c.manifest.Labels[v1beta2.LabelModuleName] = "sample"
+			if err := c.r.Client.Update(t.Context(), c.manifest); err != nil {
+				t.Fatal(err)
+			}
+			secret, err := generated.Store{}.With("raw-manifest", map[string]json.RawMessage{"call": json.RawMessage("7")}).
+				Secret(v1beta2.RuntimeNamespace, "module-sample.generated")
+			if err != nil {
+				t.Fatal(err)
+			}
+			secret.SetAnnotations(test.annotations)
+			secrets := c.c.dynamic.Resource(secretsResource).Namespace(v1beta2.RuntimeNamespace)
+			if _, err := secrets.Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			c.install(test.reason, "")
+			c.expectValue(test.value)
+			if test.value != "1 7" {
+				return
+			}
+			c.content.version = "2"
+			c.install(v1beta2.ReasonReady, "")
+			c.expectValue("2 7")
+			if id, kept := c.scope().generatedID(); !kept || id.Name != "module-sample.generated" {
+				t.Errorf("kept in %s: %t", id, kept)
+			}
+		})
 	}
 }
 

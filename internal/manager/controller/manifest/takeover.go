@@ -12,6 +12,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -30,7 +31,7 @@ func (r *Reconciler) findTakenOver(ctx context.Context, w *scope, parts []Part) 
 		return w.adoptable(ctx, object, options)
 	}
 	for i, part := range parts {
-		generates := len(part.Generated) > 0 && w.valueless
+		generates := generated.HasResults(part.Generated) && !part.GeneratedUnused && w.valueless
 		if w.installedBefore(part.Source.Name) || len(part.Hooks) == 0 && !generates {
 			continue
 		}
