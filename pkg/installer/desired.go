@@ -160,7 +160,7 @@ func (c *call) own(objects []*unstructured.Unstructured, namespace string, scope
 		placed = render.Mark(placed, render.Marks{}) // copies
 		for _, object := range placed {
 			if inventory.IDOf(object) == c.keptID() {
-				continue // it is read again from where it is
+				continue // it is read again where it is
 			}
 			if err := c.transform(object); err != nil {
 				return nil, err

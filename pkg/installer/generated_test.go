@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -186,13 +188,18 @@ func TestInstall_TakesOverGeneratedValues(t *testing.T) {
 	f := onServer(t)
 	f.applied("helm", admin)
 	inst := f.generates("1", generating)
-	inst.Ownership = apply.AdoptIfUnowned
 	report, err := Install(t.Context(), inst)
-	f.reason(report, err, content.ReasonGeneratedValuesLost)
-	if password, version := f.password(); version != "" {
-		t.Errorf("it was changed: %s", password)
+	f.reason(report, err, string(apply.ClassOwnershipConflict))
+	if f.find("v1", "Secret", f.namespace, "demo.generated") != nil {
+		t.Error("what is refused has generated values")
 	}
-	before, _ := f.password()
+	inst.Ownership = apply.AdoptIfUnowned
+	report, err = Install(t.Context(), inst)
+	f.reason(report, err, content.ReasonGeneratedValuesLost)
+	before, version := f.password()
+	if version != "" {
+		t.Errorf("it was changed to version %s", version)
+	}
 	inst = f.generates("1", remembering)
 	inst.Ownership = apply.AdoptIfUnowned
 	f.installs(inst)
@@ -214,6 +221,10 @@ func TestDisown_LeavesGeneratedValues(t *testing.T) {
 	if password, version := f.password(); password != first || version != "2" {
 		t.Errorf("version %s, another password: %t", version, password != first)
 	}
+	next.GeneratedSecret = "" // the record knows it
+	since := f.counter.Snapshot()
+	f.installs(next)
+	f.equal("a call that does not name the Secret", f.writes(since), nil)
 }
 
 // A process that dies before the values are applied has applied nothing that has one.
@@ -230,5 +241,75 @@ func TestInstall_KeepsValuesBeforeItUsesThem(t *testing.T) {
 		t.Error("a password was applied, and nothing says that it is kept")
 	}
 	f.loses = nil
+	kept := f.get("v1", "Secret", "demo.generated").Object["data"]
 	f.installs(f.generates("1", generating))
+	if diff := cmp.Diff(kept, f.get("v1", "Secret", "demo.generated").Object["data"]); diff != "" {
+		t.Error("the next call made other values")
+	}
+}
+
+// Of two calls that generate at once, after a first one that ended before it wrote, one is told.
+func TestInstall_TwoGenerateAtOnce(t *testing.T) {
+	f := onServer(t)
+	f.loses = func(request *http.Request) bool { return request.Method != http.MethodGet }
+	if _, err := Install(t.Context(), f.generates("1", generating)); err == nil {
+		t.Fatal("no write was lost")
+	}
+	f.loses = nil
+	first := true
+	f.before = func(request *http.Request) {
+		if first && request.Method == http.MethodPut && strings.Contains(request.URL.Path, "manifest.") {
+			first = false
+			other := f.generates("1", generating)
+			other.Config = rest.CopyConfig(f.config)
+			if _, err := Install(t.Context(), other); err != nil {
+				t.Errorf("the other call: %v", err)
+			}
+		}
+	}
+	report, err := Install(t.Context(), f.generates("1", generating))
+	if first {
+		t.Fatal("the record was not written before the values")
+	}
+	f.reason(report, err, ReasonRecordConflict)
+	f.before = nil
+	password, _ := f.password()
+	f.installs(f.generates("1", generating))
+	if after, _ := f.password(); after != password {
+		t.Error("the password changed")
+	}
+}
+
+// A source that is added to an installation is new, and one that begins to look something up was there before.
+func TestInstall_KnowsWhatWasThereBefore(t *testing.T) {
+	const telling = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: "{{ .Values.name }}"}
+data: {release: "{{ .Release.Revision }} {{ .Release.IsUpgrade }}"}
+`
+	f := onServer(t)
+	f.installs(f.installation(configMap("plain", "a=1")))
+	inst := f.installation(configMap("plain", "a=1"))
+	for _, name := range []string{"plain", "added"} {
+		source := chartNamed(name, telling)
+		source.Values = map[string]any{"name": name}
+		inst.Sources = append(inst.Sources, source)
+	}
+	inst.Sources = inst.Sources[1:]
+	f.installs(inst)
+	for name, want := range map[string]string{"plain": "2 true", "added": "1 false"} {
+		if got, _, _ := unstructured.NestedString(f.get("v1", "ConfigMap", name).Object, "data", "release"); got != want {
+			t.Errorf("%s is of release %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestInstall_RefusesNamesOfTheSecret(t *testing.T) {
+	for _, name := range []string{"manifest.demo", "No Name"} {
+		inst := Installation{Name: "demo", Namespace: "default", Config: &rest.Config{}, GeneratedSecret: name}
+		if report, err := Install(t.Context(), inst); ReasonOf(err) != ReasonInstallationInvalid || !strings.Contains(report.Message, name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -67,8 +67,8 @@ type Installation struct {
 	// OwnerKey is the annotation that marks objects as this installation's, with the value "<namespace>/<name>"; empty means
 	// DefaultOwnerKey. It must not change while something is installed.
 	OwnerKey string
-	// GeneratedSecret is the name of the Secret in Namespace with what charts generate and look up; empty means "<Name>.generated". It must not
-	// change while something is installed. A predecessor may have left one, which is taken over as Ownership allows.
+	// GeneratedSecret is the name of the Secret in Namespace with what charts generate and look up; empty means "<Name>.generated". It counts
+	// for the first installation that needs it: then the record names it. One that a predecessor has left is taken over as Ownership allows.
 	GeneratedSecret string
 	// FieldManager of every write; empty means DefaultFieldManager.
 	FieldManager string

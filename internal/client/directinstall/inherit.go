@@ -12,54 +12,55 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
 
-// generatedSecret returns the name of the Secret with what the module's charts have generated, where that is one of a Manifest: of one whose
-// place this installation has taken, or takes now. It is empty otherwise.
-func (c *installing) generatedSecret(ctx context.Context) (string, error) {
-	if c.loaded.component == "" {
+// inheritedSecret returns the name of the Secret with what the module's charts have generated, where that is one of a Manifest that let
+// go of the module, and whose place this installation takes now. It is empty where there is none; the record knows it afterwards.
+func (c *installing) inheritedSecret(ctx context.Context) (string, error) {
+	if !c.plan.Adopt || c.loaded.component == "" || c.record != nil && c.record.GeneratedSecret != "" {
 		return "", nil
 	}
-	if c.record != nil {
-		for _, entry := range c.record.Entries {
-			if entry.Kind == "Secret" && entry.Namespace == modulestatus.DirectNamespace && c.isOfManifest(entry.Name) {
-				return entry.Name, nil
-			}
-		}
-	}
-	if !c.plan.Adopt {
-		return "", nil
-	}
-	return c.findLeft(ctx)
-}
-
-// isOfManifest reports whether a Secret is that of a Manifest of the module, whatever the Kyma is called.
-func (c *installing) isOfManifest(secret string) bool {
-	return strings.HasSuffix(secret, installable.GeneratedName(module.ManifestName("", c.loaded.component, c.module)))
-}
-
-// findLeft returns the name of the one Secret that Manifests of the module have left behind; empty where there is none, or more than one,
-// so that it is not known whose values the module has.
-func (c *installing) findLeft(ctx context.Context) (string, error) {
 	var secrets metav1.PartialObjectMetadataList
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
 	if err := c.cluster.Client.List(ctx, &secrets, client.InNamespace(modulestatus.DirectNamespace)); err != nil {
 		return "", err
 	}
-	var found []string
+	own := installable.GeneratedName(prefix + c.module)
+	var left []string
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
-		marks := &unstructured.Unstructured{}
-		marks.SetLabels(secret.Labels)
-		marks.SetAnnotations(secret.Annotations)
-		free := installable.ClaimedByManifest(marks) == "" && secret.Annotations[installer.DefaultOwnerKey] == ""
-		if free && c.isOfManifest(secret.Name) {
-			found = append(found, secret.Name)
+		if isFree(secret) && (secret.Name == own || c.isOfManifest(secret.Name)) {
+			left = append(left, secret.Name)
 		}
 	}
-	if len(found) != 1 {
+	switch len(left) {
+	case 0:
 		return "", nil
+	case 1:
+		return left[0], nil
 	}
-	return found[0], nil
+	return "", refuse(content.ReasonGeneratedValuesLost, "the Secrets %s of namespace %s all have what charts of module %s have generated, "+
+		"and only one of them is that of the module which is installed: delete the others",
+		strings.Join(left, ", "), modulestatus.DirectNamespace, c.module)
+}
+
+// isFree reports whether no installer has a Secret.
+func isFree(secret *metav1.PartialObjectMetadata) bool {
+	marks := &unstructured.Unstructured{}
+	marks.SetLabels(secret.Labels)
+	marks.SetAnnotations(secret.Annotations)
+	return installable.ClaimedByManifest(marks) == "" && secret.Annotations[installer.DefaultOwnerKey] == "" && secret.DeletionTimestamp == nil
+}
+
+// isOfManifest reports whether a Secret is that of a Manifest of the module, whatever the Kyma is called.
+func (c *installing) isOfManifest(secret string) bool {
+	manifest, ok := strings.CutSuffix(secret, installable.GeneratedName(""))
+	for i, char := range manifest {
+		if ok && char == '-' && module.ManifestName(manifest[:i], c.loaded.component, c.module) == manifest {
+			return true
+		}
+	}
+	return false
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
-// mint is a chart that generates a password.
-func mint(version string) component.Version {
+// mint is a chart that generates a password, in a resource of that name.
+func mint(version, resource string) component.Version {
 	chart := testkit.Chart("mint", version, testkit.Files{"templates/admin.yaml": `
 apiVersion: v1
 kind: Secret
@@ -24,7 +24,7 @@ metadata: {name: mint-admin, namespace: kyma-system, annotations: {chart: "{{ .C
 stringData: {password: "{{ randAlphaNum 24 }}"}
 `})
 	return component.Version{Name: "example.com/module/mint", Version: version, Resources: []component.Resource{{
-		Name: "raw-manifest", Data: chart.Tar(), MediaType: component.MediaTypeTar,
+		Name: resource, Data: chart.Tar(), MediaType: component.MediaTypeTar,
 		Labels: map[string]string{descriptor.LabelRenderer: descriptor.FormatHelmChart},
 	}}}
 }
@@ -54,9 +54,9 @@ func TestAdopt_GeneratedValuesComeAlong(t *testing.T) {
 	registry, err := localcluster.StartRegistry(t.Context(), localcluster.RegistryOptions{})
 	f.must(err)
 	t.Cleanup(func() { f.must(registry.Stop()) })
-	f.installs(f.published(registry, mint("0.1.0"), "mint"))
+	f.installs(f.published(registry, mint("0.1.0", "raw-manifest"), "mint"))
 	first := f.password("0.1.0")
-	f.installs(f.published(registry, mint("0.2.0"), "mint"))
+	f.installs(f.published(registry, mint("0.2.0", "chart"), "mint"))
 	if f.password("0.2.0") != first {
 		t.Error("an upgrade made another password")
 	}
@@ -64,9 +64,9 @@ func TestAdopt_GeneratedValuesComeAlong(t *testing.T) {
 	removal.Keep = true
 	f.deletes(removal)
 
-	left := installable.GeneratedName(module.ManifestName("demo", "example.com/module/mint", "mint"))
+	left := installable.GeneratedName(module.ManifestName("a-kyma-with-a-long-name-of-36-letters", "example.com/module/mint", "mint"))
 	f.moveSecret("module-mint.generated", left)
-	plan := f.published(registry, mint("0.3.0"), "mint")
+	plan := f.published(registry, mint("0.3.0", "raw-manifest"), "mint")
 	plan.Adopt = true
 	report, err := directinstall.Install(t.Context(), plan)
 	f.reason(report, err, "GeneratedValuesLost", "module-mint.generated") // a Manifest still has the Secret

@@ -164,7 +164,7 @@ func (c *installing) installation(ctx context.Context) (installer.Installation, 
 		inst.AllowCRDChanges = append(inst.AllowCRDChanges, string(rule))
 	}
 	var err error
-	if inst.GeneratedSecret, err = c.generatedSecret(ctx); err != nil {
+	if inst.GeneratedSecret, err = c.inheritedSecret(ctx); err != nil {
 		return inst, err
 	}
 	if err := c.share(ctx, &inst); err != nil {

@@ -46,9 +46,9 @@ func (r *reading) forInstallation(
 	return source, got, err
 }
 
-// lookups returns who answers what templates look up, nil where nothing is found: content that has to be signed cannot depend on what others
-// write into the cluster, unless the policy allows values, too. That holds for kept answers as well: they may be from before the policy, and
-// a user of the cluster can edit them.
+// lookups returns who answers what templates look up, nil where nothing is found: content that has to be signed cannot depend on what
+// others write into the cluster, unless the policy allows values, too. That holds for kept answers as well: they may be from before the
+// policy, and a user of the cluster can edit them.
 func (r *reading) lookups() func(context.Context, render.Lookup) (json.RawMessage, error) {
 	if r.enforces(descriptor.AllowValues) {
 		return nil

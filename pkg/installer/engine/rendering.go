@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
@@ -19,7 +21,7 @@ type Rendering struct {
 	// Inputs are those of the release, see render.ReleaseInputs; Before is what was installed when no release was kept.
 	Inputs string
 	Before generated.Before
-	// Lookup answers what templates look up. With nil nothing is found, and nothing that was found before counts.
+	// Lookup answers what templates look up. With nil nothing is found, and a release that has found something is refused.
 	Lookup func(context.Context, render.Lookup) (json.RawMessage, error)
 	// Render renders the content.
 	Render func(context.Context, *render.Generated) (render.Rendered, error)
@@ -50,7 +52,9 @@ func (r *Rendering) Run(ctx context.Context, looked render.Rendered, blind *rend
 			ask = r.Lookup
 		}
 		if r.Lookup == nil {
-			clear(release.Found)
+			if err := forget(release); err != nil {
+				return render.Rendered{}, err
+			}
 		}
 	}
 	known := looked.Lookups
@@ -62,8 +66,8 @@ func (r *Rendering) Run(ctx context.Context, looked render.Rendered, blind *rend
 		made, err = r.render(ctx, r.Installation, release.Revision, found)
 		return err
 	})
-	if err == nil && len(made.Generated) > 0 && len(r.Store.Values[r.Source]) == 0 {
-		made.GeneratedUnused, err = r.unused(ctx, made, release)
+	if err == nil && len(made.Generated) > 0 && !generated.HasResults(r.Store.Values[r.Source]) {
+		made.GeneratedAnew, err = r.shows(ctx, made, release)
 	}
 	if err == nil && releases {
 		made.Generated = generated.WithRelease(made.Generated, release)
@@ -79,11 +83,28 @@ func (r *Rendering) render(
 	})
 }
 
-// unused reports whether a render with other new values declares the same: generators were called, and what they gave is in no object.
-// Charts call them for a password that they take only where they find none.
-func (r *Rendering) unused(ctx context.Context, made render.Rendered, release *generated.Release) (bool, error) {
+// shows reports whether objects have the new values: a render with others declares something else. Charts also call generators for a
+// password that they take only where they find none.
+func (r *Rendering) shows(ctx context.Context, made render.Rendered, release *generated.Release) (bool, error) {
 	other, err := r.render(ctx, r.Installation+"/other", release.Revision, release.Found)
-	return err == nil && reflect.DeepEqual(made.Steps, other.Steps) && reflect.DeepEqual(made.Hooks, other.Hooks), err
+	if _, asks := errors.AsType[*render.Unanswered](err); asks {
+		return true, nil
+	}
+	return !reflect.DeepEqual(made.Steps, other.Steps) || !reflect.DeepEqual(made.Hooks, other.Hooks), err
+}
+
+// forget takes the answers from a release that must not have any. One that has found something is refused, for without that other objects
+// would take the place of those that run, a password among them.
+func forget(release *generated.Release) error {
+	for query, answer := range release.Found {
+		if string(answer) != "null" {
+			return content.Errorf(content.ReasonContentNotCovered, "the chart was rendered with what it has found in the cluster (%s), which no "+
+				"signature covers, and a signature is enforced now: allow values in the rule of the policy; or give the chart what it needs as "+
+				"values, and take the entry %q of this source out of the Secret with the generated values", query, "release")
+		}
+	}
+	clear(release.Found)
+	return nil
 }
 
 // findNothing is the answer where templates may not look anything up.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -64,16 +65,16 @@ func TestRendering(t *testing.T) {
 		looked    render.Rendered
 		blind     *render.NeedsLookups
 		want      string
-		unused    bool
+		anew      bool
 	}{
-		"a value that is not kept is made":        {recipe: recipe{generates: true}, want: "revision 1, made 1"},
+		"a value that is not kept is made":        {recipe: recipe{generates: true}, want: "revision 1, made 1", anew: true},
 		"a value that is kept is taken":           {recipe: recipe{generates: true}, rendering: engine.Rendering{Store: before}, want: "revision 1, made 7"},
-		"a value that is in no object is unused":  {recipe: recipe{generates: true, hides: true}, want: "revision 1", unused: true},
+		"a value that is in no object is not new": {recipe: recipe{generates: true, hides: true}, want: "revision 1"},
 		"a lookup is answered":                    {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Lookup: finds("1")}, looked: looked, want: "revision 1, found 1"},
 		"content that fails without one, too":     {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Lookup: finds("1")}, blind: &render.NeedsLookups{Lookups: looked.Lookups, Err: errors.New("no")}, want: "revision 1, found 1"},
 		"the answer of the release stays":         {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Store: before, Inputs: "1", Lookup: finds("1")}, looked: looked, want: `revision 2, found "old"`},
 		"other inputs ask again":                  {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Store: before, Inputs: "2", Lookup: finds("1")}, looked: looked, want: "revision 3, found 1"},
-		"without rights to ask nothing is found":  {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Store: before, Inputs: "1"}, looked: looked, want: "revision 2, found null"},
+		"where nothing may be found nothing is":   {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Inputs: "1"}, looked: looked, want: "revision 1, found null"},
 		"what was installed before does not ask":  {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Before: generated.SameContent, Lookup: finds("1")}, looked: looked, want: "revision 1, found null"},
 		"a lookup that only this render does":     {recipe: recipe{looksUp: true}, rendering: engine.Rendering{Lookup: finds("1")}, want: "revision 1, found null"},
 		"an upgrade that looks nothing up counts": {rendering: engine.Rendering{Before: generated.OtherContent}, looked: render.Rendered{ByRevision: true}, want: "revision 2"},
@@ -84,8 +85,8 @@ func TestRendering(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := made.Steps[0][0].Object["data"]; got != test.want || made.GeneratedUnused != test.unused {
-				t.Errorf("got %q, unused %t, want %q, %t", got, made.GeneratedUnused, test.want, test.unused)
+			if got := made.Steps[0][0].Object["data"]; got != test.want || made.GeneratedAnew != test.anew {
+				t.Errorf("got %q, anew %t, want %q, %t", got, made.GeneratedAnew, test.want, test.anew)
 			}
 		})
 	}
@@ -103,6 +104,41 @@ func TestRendering_KeepsTheRelease(t *testing.T) {
 		&generated.Release{Inputs: "1", Revision: 1, Found: map[string]json.RawMessage{asked.String(): json.RawMessage("1")}})
 	if diff := cmp.Diff(want, got.Generated); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+// What a release has found would be gone with the next render, and with it what runs.
+func TestRendering_ForgetsNothingInSilence(t *testing.T) {
+	release := func(answer string) generated.Store {
+		return generated.Store{}.With("a", generated.WithRelease(nil, &generated.Release{
+			Inputs: "1", Revision: 1, Found: map[string]json.RawMessage{asked.String(): json.RawMessage(answer)},
+		}))
+	}
+	for name, test := range map[string]struct{ answer, reason string }{
+		"an object is missed":              {`{"data":{}}`, content.ReasonContentNotCovered},
+		"what was not there is not missed": {"null", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := recipe{looksUp: true}
+			rendering := engine.Rendering{Source: "a", Inputs: "1", Store: release(test.answer), Render: made.render}
+			_, err := rendering.Run(t.Context(), render.Rendered{Lookups: []render.Lookup{asked}}, nil)
+			if content.ReasonOf(err) != test.reason {
+				t.Errorf("error %v, want %q", err, test.reason)
+			}
+		})
+	}
+}
+
+// A template may look up another name each time.
+func TestRendering_Ends(t *testing.T) {
+	calls := 0
+	rendering := engine.Rendering{Source: "a", Lookup: finds("null"), Render: func(context.Context, *render.Generated) (render.Rendered, error) {
+		calls++
+		return render.Rendered{}, &render.Unanswered{Lookup: render.Lookup{Kind: "Secret", Name: fmt.Sprint(calls)}}
+	}}
+	_, err := rendering.Run(t.Context(), render.Rendered{Lookups: []render.Lookup{asked}}, nil)
+	if content.ReasonOf(err) != content.ReasonContentTooLarge || calls > 2*render.MaxLookups {
+		t.Errorf("after %d renders: %v", calls, err)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// mostListeners is how many runtimes have a listener of their own. More of them share one, since a listener is an open file, as each connection
-// is, and where a process may have 20,000 of them 10,000 runtimes would not fit.
+// mostListeners is how many runtimes have a listener of their own. More of them share one, since a listener is an open file, as each
+// connection is, and where a process may have 20,000 of them 10,000 runtimes would not fit.
 const mostListeners = 6_000
 
 // listenTogether opens one door for all runtimes.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,48 +24,75 @@ import (
 const generatedPart = "spec.generated"
 
 // generatedID returns where the cluster keeps the values that the charts of a Manifest generate: where it has kept them so far, else where
-// the installation before had them, else with the module, or where the objects of a stand-alone Manifest go. kept reports whether values were
-// applied.
+// the installation before had them, else with the module, or where the objects of a stand-alone Manifest go. kept reports whether values
+// were applied.
 func (w *scope) generatedID() (id inventory.ID, kept bool) {
 	id = inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: installable.GeneratedName(w.manifest.Name)}
 	if KymaOf(w.manifest) == nil {
 		id.Namespace = cmp.Or(w.manifest.Spec.TargetNamespace, "default")
 	}
-	before, follows := w.generatedBefore()
+	inherited, planned := inventory.ID{}, false
 	for _, entry := range w.recorded {
-		if wasApplied(entry) && (entry.GroupKind() == id.GroupKind() && entry.Name == id.Name || follows && entry.ID == before) {
+		switch {
+		case wasApplied(entry) && w.isKept(entry):
 			return entry.ID, true
+		case isOfDirect(entry.ID):
+			inherited, planned = entry.ID, true
 		}
 	}
-	if w.inherits {
-		return before, false
+	switch {
+	case planned: // the write may have arrived
+		return inherited, false
+	case w.inherits:
+		return w.generatedBefore(), false
 	}
 	return id, false
 }
 
-// generatedBefore returns where a direct installation of the same module keeps such values.
-func (w *scope) generatedBefore() (id inventory.ID, follows bool) {
-	module := w.manifest.Labels[v1beta2.LabelModuleName]
-	if KymaOf(w.manifest) == nil || module == "" {
-		return inventory.ID{}, false
-	}
-	name := installable.GeneratedName(installable.DirectPrefix + module)
-	return inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: name}, true
+// isKept reports whether an entry is the Secret with the values, wherever that is.
+func (w *scope) isKept(entry inventory.Entry) bool {
+	own := entry.Group == "" && entry.Kind == "Secret" && entry.Name == installable.GeneratedName(w.manifest.Name)
+	return own || isOfDirect(entry.ID)
 }
 
-// inherit looks for what a direct installation of the module has kept and let go of: the Secret is taken over, like its other objects. It
-// returns nil where there is none.
-func (w *scope) inherit(ctx context.Context) (*unstructured.Unstructured, error) {
-	id, follows := w.generatedBefore()
-	if !follows {
+// isOfDirect reports whether an object is the Secret in which a direct installation keeps such values.
+func isOfDirect(id inventory.ID) bool {
+	return id.Group == "" && id.Kind == "Secret" && id.Namespace == v1beta2.RuntimeNamespace &&
+		strings.HasPrefix(id.Name, installable.DirectPrefix) && strings.HasSuffix(id.Name, installable.GeneratedName(""))
+}
+
+// generatedBefore returns where a direct installation of the module keeps such values; it has no name for what is no module of a Kyma.
+func (w *scope) generatedBefore() inventory.ID {
+	module := w.manifest.Labels[v1beta2.LabelModuleName]
+	if KymaOf(w.manifest) == nil || module == "" {
+		return inventory.ID{}
+	}
+	name := installable.GeneratedName(installable.DirectPrefix + module)
+	return inventory.ID{Kind: "Secret", Namespace: v1beta2.RuntimeNamespace, Name: name}
+}
+
+// inherit looks for what a direct installation of the module has kept; found is nil where there is nothing. What was let go of is taken
+// over, like the other objects. What the direct installation still has is refused before anything is made anew: the refusal of its
+// objects comes too late for that. An account that may not read the Secret finds none.
+func (w *scope) inherit(ctx context.Context) (found *unstructured.Unstructured, err error) {
+	id := w.generatedBefore()
+	if id.Name == "" {
 		return nil, nil
 	}
 	live, err := get(ctx, w.runtime.Cluster(), secretAt(id))
-	if apierrors.IsNotFound(err) || err == nil && installable.ClaimedDirectly(live) != "" {
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil, nil
+	case err != nil:
+		return nil, w.clusterProblem(id, err)
 	}
-	w.inherits = err == nil
-	return live, w.clusterProblem(id, err)
+	if claim := installable.ClaimedDirectly(live); claim != "" {
+		return nil, &runtimes.Problem{
+			Reason: v1beta2.ReasonOwnershipConflict, Retry: retryRefused,
+			Message: fmt.Sprintf("%s, which has the passwords and keys that the module's chart has generated, belongs to %s", id, claim),
+		}
+	}
+	return live, nil
 }
 
 // secretAt returns a Secret without data.
@@ -95,32 +123,53 @@ func (w *scope) readGenerated(ctx context.Context) (generated.Store, error) {
 	if err != nil {
 		return store, w.generatedLost("cannot be read: " + err.Error())
 	}
-	if owner := live.GetAnnotations()[v1beta2.AnnotationOwnedBy]; owner != "" && owner != w.owner() && !store.Empty() {
+	if owner := ownerOf(live); owner != "" && owner != w.owner() && !store.Empty() {
 		return store, w.generatedLost("belongs to " + owner)
 	}
 	w.generated = &store
 	return store, nil
 }
 
+// asksForNewValues reports whether the Secret is there without values, which is a user's word.
+func (w *scope) asksForNewValues() bool { return w.keeps && w.generated.Empty() }
+
+// ownerOf returns the Manifest that has an object. One that let go of it has left its mark, and taken away the label.
+func ownerOf(live *unstructured.Unstructured) string {
+	if live.GetLabels()[v1beta2.LabelManagedBy] == "" {
+		return ""
+	}
+	return live.GetAnnotations()[v1beta2.AnnotationOwnedBy]
+}
+
 // readKept reads the Secret with the values. One without data stands for one that was never there.
 func (w *scope) readKept(ctx context.Context) (*unstructured.Unstructured, error) {
 	id, kept := w.generatedID()
-	secret := secretAt(id)
-	live, err := get(ctx, w.runtime.Cluster(), secret)
+	own := secretAt(id)
+	live, err := get(ctx, w.runtime.Cluster(), own)
+	w.keeps = err == nil
 	switch {
-	case err == nil:
-		return live, nil
-	case !apierrors.IsNotFound(err):
+	case err != nil && !apierrors.IsNotFound(err):
 		return nil, w.clusterProblem(id, err)
+	case w.keeps:
+		own = live
 	case kept && !w.leaves:
 		return nil, w.generatedLost("is gone")
-	case !kept && !w.leaves:
-		if live, err = w.inherit(ctx); live != nil || err != nil {
-			return live, err
-		}
 	}
-	w.valueless = true
-	return secret, nil
+	if kept || w.leaves || isOfDirect(id) {
+		return own, nil
+	}
+	inherited, err := w.inherit(ctx)
+	switch {
+	case err != nil || inherited == nil:
+		return own, err
+	case w.keeps && ownerOf(own) != w.owner():
+		return nil, w.generatedLost(fmt.Sprintf("stands beside Secret %s, and only one of them is that of the module which is installed: "+
+			"delete the other one", inherited.GetName()))
+	case w.keeps:
+		return own, nil
+	}
+	w.keeps, w.inherits = true, true
+	return inherited, nil
 }
 
 func (w *scope) generatedLost(what string) *runtimes.Problem {
@@ -138,9 +187,8 @@ var errInvented = errors.New("the content was rendered without the values of its
 // withGenerated puts the values that the parts use in front of them, as a part of its own: they are applied before anything that has one of
 // them. A module that has kept values keeps them, also while no chart uses any: an earlier version may come back.
 func (w *scope) withGenerated(ctx context.Context, parts []Part) ([]Part, error) {
-	id, kept := w.generatedID()
 	uses := slices.ContainsFunc(parts, func(part Part) bool { return len(part.Generated) > 0 })
-	if !uses && !kept {
+	if !uses && !slices.ContainsFunc(w.recorded, w.isKept) {
 		return parts, nil
 	}
 	if uses && w.generated == nil {
@@ -150,9 +198,13 @@ func (w *scope) withGenerated(ctx context.Context, parts []Part) ([]Part, error)
 	if err != nil {
 		return nil, err
 	}
+	if !uses && !w.keeps { // it was planned only
+		return parts, nil
+	}
 	for _, part := range parts {
 		store = store.With(part.Source.Name, part.Generated)
 	}
+	id, _ := w.generatedID()
 	secret, err := store.Secret(id.Namespace, id.Name)
 	if err != nil {
 		return nil, &runtimes.Problem{Reason: content.ReasonContentTooLarge, Message: err.Error()}
