@@ -31,10 +31,14 @@ func (r *reading) forInstallation(
 	if err != nil {
 		return nil, answer{}, err
 	}
+	inputs, err := render.ReleaseInputs(looked.resolved.Digest, input)
+	if err != nil {
+		return nil, answer{}, err
+	}
 	var got answer
 	rendering := engine.Rendering{
 		Installation: strings.Join([]string{string(r.manifest.UID), r.manifest.Namespace, r.manifest.Name, part.name, store.Version}, "/"),
-		Source:       part.name, Store: store, Inputs: render.ReleaseInputs(looked.resolved.Digest, input),
+		Source:       part.name, Store: store, Inputs: inputs,
 		Before: r.before(part, looked.resolved.Digest), Lookup: r.lookups(),
 		Render: func(ctx context.Context, with *render.Generated) (_ render.Rendered, err error) {
 			input.Generated = with

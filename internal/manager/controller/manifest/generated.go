@@ -131,7 +131,7 @@ func (w *scope) readGenerated(ctx context.Context) (generated.Store, error) {
 }
 
 // asksForNewValues reports whether the Secret is there without values, which is a user's word.
-func (w *scope) asksForNewValues() bool { return w.keeps && w.generated.Empty() }
+func (w *scope) asksForNewValues() bool { return w.hasSecret && w.generated.Empty() }
 
 // ownerOf returns the Manifest that has an object. One that let go of it has left its mark, and taken away the label.
 func ownerOf(live *unstructured.Unstructured) string {
@@ -146,11 +146,11 @@ func (w *scope) readKept(ctx context.Context) (*unstructured.Unstructured, error
 	id, kept := w.generatedID()
 	own := secretAt(id)
 	live, err := get(ctx, w.runtime.Cluster(), own)
-	w.keeps = err == nil
+	w.hasSecret = err == nil
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, w.clusterProblem(id, err)
-	case w.keeps:
+	case w.hasSecret:
 		own = live
 	case kept && !w.leaves:
 		return nil, w.generatedLost("is gone")
@@ -162,13 +162,13 @@ func (w *scope) readKept(ctx context.Context) (*unstructured.Unstructured, error
 	switch {
 	case err != nil || inherited == nil:
 		return own, err
-	case w.keeps && ownerOf(own) != w.owner():
+	case w.hasSecret && ownerOf(own) != w.owner():
 		return nil, w.generatedLost(fmt.Sprintf("stands beside Secret %s, and only one of them is that of the module which is installed: "+
 			"delete the other one", inherited.GetName()))
-	case w.keeps:
+	case w.hasSecret:
 		return own, nil
 	}
-	w.keeps, w.inherits = true, true
+	w.hasSecret, w.inherits = true, true
 	return inherited, nil
 }
 
@@ -198,7 +198,7 @@ func (w *scope) withGenerated(ctx context.Context, parts []Part) ([]Part, error)
 	if err != nil {
 		return nil, err
 	}
-	if !uses && !w.keeps { // it was planned only
+	if !uses && !w.hasSecret { // it was planned only
 		return parts, nil
 	}
 	for _, part := range parts {
