@@ -115,3 +115,13 @@ spec:
 	s.refused(64, "kyma module init DIR", "module", "init")
 	s.refused(4, "there is no chart nowhere", "module", "init", "--from-chart", "nowhere")
 }
+
+// What a configuration must have is no matter of validation: each command that reads it says so.
+func TestChart_AModuleThatCannotBeRead(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	write(t, "notes/module-config.yaml", "name: "+component+"\nversion: 0.1.0\n")
+	create := []string{"module", "create", "notes", "--no-git", "-r", address}
+	s.refused(1, "fix the errors\n", create...)
+	s.refused(1, "that cannot be passed over", append(create, "--skip-validation")...)
+}
