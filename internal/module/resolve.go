@@ -159,7 +159,7 @@ func (r *resolver) module(name string) Verdict {
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
 		var lacking *refusal
-		v.Values, lacking = r.valuesOf(&v, spec)
+		v.Values, lacking = valuesFor(spec, v.Manifest, r.unusableValues(name), r.Values)
 		v.ValuesUnknown = lacking != nil && v.Manifest == nil
 		found, refused := r.choose(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
 		if refused == nil {

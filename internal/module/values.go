@@ -31,23 +31,33 @@ type ReferredValues struct {
 	Problem string
 }
 
-// valuesOf returns the values for the Manifest of an entry's module. While they cannot be had, those that the Manifest has stay.
-func (r *resolver) valuesOf(v *Verdict, entry *v1beta2.Module) (*v1beta2.EntryValues, *refusal) {
+// ValuesFor returns the values for the Manifest of an entry's module, as Resolve decides. While they cannot be had, they are those that the
+// Manifest has. refused is why the entry's own cannot be used, empty when they can; known is what the objects hold that it names.
+func ValuesFor(
+	entry *v1beta2.Module, have *v1beta2.Manifest, refused string, known map[v1beta2.ValuesReference]ReferredValues,
+) *v1beta2.EntryValues {
+	values, _ := valuesFor(entry, have, refused, known)
+	return values
+}
+
+func valuesFor(
+	entry *v1beta2.Module, have *v1beta2.Manifest, refused string, known map[v1beta2.ValuesReference]ReferredValues,
+) (*v1beta2.EntryValues, *refusal) {
 	text, problem := entryValues(entry.Values)
-	if problem = cmp.Or(r.unusableValues(entry.Name), problem); problem != "" {
-		return presentValues(v), refuse(ruleValuesInvalid, "detail", problem)
+	if problem = cmp.Or(refused, problem); problem != "" {
+		return presentValues(have), refuse(ruleValuesInvalid, "detail", problem)
 	}
 	var from []v1beta2.HashedValues
 	for _, named := range entry.ValuesFrom {
 		named.Key = named.DataKey()
-		known, read := r.Values[named]
+		one, read := known[named]
 		if !read {
-			known = presentHash(v, named)
+			one = presentHash(have, named)
 		}
-		if known.Problem != "" {
-			return presentValues(v), refuse(ruleValuesNotFound, "detail", known.Problem)
+		if one.Problem != "" {
+			return presentValues(have), refuse(ruleValuesNotFound, "detail", one.Problem)
 		}
-		from = append(from, v1beta2.HashedValues{ValuesReference: named, Hash: known.Hash})
+		from = append(from, v1beta2.HashedValues{ValuesReference: named, Hash: one.Hash})
 	}
 	if text == "" && from == nil {
 		return nil, nil
@@ -66,17 +76,17 @@ func (r *resolver) unusableValues(module string) string {
 	return r.unusable[module]
 }
 
-// presentValues returns the values that a module's Manifest has from its entry.
-func presentValues(v *Verdict) *v1beta2.EntryValues {
-	if v.Manifest == nil {
+// presentValues returns the values that a module's Manifest, nil for none, has from its entry.
+func presentValues(have *v1beta2.Manifest) *v1beta2.EntryValues {
+	if have == nil {
 		return nil
 	}
-	return v.Manifest.Spec.KymaValues.DeepCopy()
+	return have.Spec.KymaValues.DeepCopy()
 }
 
 // presentHash returns what a module's Manifest knows of values in an object that was not read, as by programs that may not read it.
-func presentHash(v *Verdict, named v1beta2.ValuesReference) ReferredValues {
-	if present := presentValues(v); present != nil {
+func presentHash(have *v1beta2.Manifest, named v1beta2.ValuesReference) ReferredValues {
+	if present := presentValues(have); present != nil {
 		for _, from := range present.From {
 			if from.ValuesReference == named {
 				return ReferredValues{Hash: from.Hash}

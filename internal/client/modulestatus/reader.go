@@ -134,7 +134,7 @@ func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	return spec
 }
 
-// keepRefused keeps values of the hub that are refused as they stand there: whoever decides by the spec sees why.
+// keepRefused keeps values of the hub that are refused as they stand there: a decision by the spec refuses them, too.
 func keepRefused(spec *v1beta2.KymaSpec, kyma *v1beta2.Kyma) {
 	refused := module.RefusedOnHub(&kyma.Spec, kyma.Status.LastSeen)
 	for i := range kyma.Spec.Modules {
