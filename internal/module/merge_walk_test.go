@@ -47,13 +47,14 @@ func (p *pair) edit(spec *v1beta2.KymaSpec) {
 	}
 }
 
-// fill gives some of the many entries that a spec may have as many values as fit into one, and takes away those of the others: what two users
-// write may fit only alone.
+// fill gives most of every other one of the many entries that a spec may have as many values as fit into one, and the others of these none:
+// what two users write may fit only alone.
 func (p *pair) fill(spec *v1beta2.KymaSpec) {
+	first := p.IntN(2)
 	for i := range spec.Modules {
-		if entry := &spec.Modules[i]; strings.HasPrefix(entry.Name, "m") {
+		if entry := &spec.Modules[i]; strings.HasPrefix(entry.Name, "m") && i%2 == first {
 			entry.Values = nil
-			if p.rarely(2) {
+			if !p.rarely(10) {
 				entry.Values = crowded(1, 0, 1).Modules[0].Values
 			}
 		}
@@ -231,18 +232,17 @@ func (p *pair) step() {
 	}
 }
 
-func twoPeople(t *testing.T, source rand.Source, steps int) {
+// twoPeople makes random steps. Both specs begin with that many entries beside those that come and go.
+func twoPeople(t *testing.T, source rand.Source, steps, crowd int) {
 	t.Helper()
 	d := dice{rand.New(source)}
 	p := &pair{dice: d, t: t, hub: d.kymaSpec()}
 	if d.rarely(2) {
 		p.runtime = d.kymaSpec()
 	}
-	if d.rarely(10) {
-		p.hub.Modules = append(p.hub.Modules, crowded(14, 0, 0).Modules...)
-		if p.runtime != nil {
-			p.runtime.Modules = append(p.runtime.Modules, crowded(14, 0, 0).Modules...)
-		}
+	p.hub.Modules = append(p.hub.Modules, crowded(crowd, 0, 0).Modules...)
+	if p.runtime != nil {
+		p.runtime.Modules = append(p.runtime.Modules, crowded(crowd, 0, 0).Modules...)
 	}
 	for range steps {
 		if p.step(); t.Failed() {
@@ -253,13 +253,20 @@ func twoPeople(t *testing.T, source rand.Source, steps int) {
 
 func TestMergeWalk_TwoPeopleAndOneList(t *testing.T) {
 	for seed := range uint64(worlds) {
-		twoPeople(t, rand.NewPCG(seed, 9), 20)
+		twoPeople(t, rand.NewPCG(seed, 9), 20, 0)
+	}
+}
+
+// TestMergeWalk_ValuesThatFitOnlyAlone has enough entries for more values than are accepted, of each side and of both together.
+func TestMergeWalk_ValuesThatFitOnlyAlone(t *testing.T) {
+	for seed := range uint64(10) {
+		twoPeople(t, rand.NewPCG(seed, 11), 40, 14)
 	}
 }
 
 func FuzzTwoPeople(f *testing.F) {
 	f.Add([]byte("hub and runtime"))
 	f.Fuzz(func(t *testing.T, tracks []byte) {
-		twoPeople(t, &tape{tracks, rand.NewPCG(uint64(len(tracks)), 17)}, 10+len(tracks)%20)
+		twoPeople(t, &tape{tracks, rand.NewPCG(uint64(len(tracks)), 17)}, 10+len(tracks)%20, len(tracks)%2*14)
 	})
 }

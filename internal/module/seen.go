@@ -9,15 +9,15 @@ import (
 
 // SeenOf returns the part of a spec that two users may edit, normalised so that equivalent specs are equal: defaults filled in, "managed:
 // true" left out, modules sorted by name, and only the first of two entries with the same name. Values that cannot be used are left out.
-func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec { return seenSpec(spec, nil) }
+func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec { return seenWith(spec, nil) }
 
 // SeenOnHub is SeenOf for the hub's spec. Where values cannot be used, those that were merged last take their place: until they are
 // corrected, the hub has not changed them.
 func SeenOnHub(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) v1beta2.SeenSpec {
-	return seenSpec(spec, hubIn(last))
+	return seenWith(spec, hubIn(last))
 }
 
-func seenSpec(spec *v1beta2.KymaSpec, before *v1beta2.SeenSpec) v1beta2.SeenSpec {
+func seenWith(spec *v1beta2.KymaSpec, before *v1beta2.SeenSpec) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
 	values, _ := usableValues(spec.Modules, before)
 	for i := range spec.Modules {
