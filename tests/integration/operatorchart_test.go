@@ -10,11 +10,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -75,6 +77,18 @@ func awaitManager(cluster *testkit.Cluster) *appsv1.Deployment {
 		g.Expect(status.Conditions).To(ContainElement(HaveField("Reason", "NewReplicaSetAvailable")))
 	}, "60s").Should(Succeed())
 	return deployment
+}
+
+// podsOf returns the pods of the manager.
+func podsOf(cluster *testkit.Cluster) (uids []types.UID) {
+	GinkgoHelper()
+	pods := &corev1.PodList{}
+	labels := client.MatchingLabels{"app.kubernetes.io/name": "lifecycle-manager"}
+	Expect(cluster.Client.List(ctx(), pods, client.InNamespace(v1beta2.DefaultNamespace), labels)).To(Succeed())
+	for i := range pods.Items {
+		uids = append(uids, pods.Items[i].UID)
+	}
+	return uids
 }
 
 // servedKymas returns the versions that the definition of Kymas lists.
@@ -158,12 +172,14 @@ var _ = Describe("The operator's own chart", func() {
 		helm := helmFor(spec, cluster, v1beta2.DefaultNamespace)
 		objects := cluster.Kustomize("config/default")
 		kubectlFor(spec, cluster, "apply", "--server-side", "--kustomize", operatorConfig)
-		applied := awaitManager(cluster)
+		applied, pods := awaitManager(cluster), podsOf(cluster)
+		Expect(pods).To(HaveLen(1))
 		before := eachOf(liveOf(cluster, objects), (*unstructured.Unstructured).GetUID)
 
 		helm("install", operatorRelease, operatorChart, "--take-ownership")
 		taken := awaitManager(cluster)
-		Expect(taken.Generation).To(Equal(applied.Generation), "its spec is the same, so no pod is new")
+		Expect(taken.Spec).To(Equal(applied.Spec))
+		Expect(podsOf(cluster)).To(Equal(pods))
 		live := liveOf(cluster, objects)
 		Expect(eachOf(live, (*unstructured.Unstructured).GetUID)).To(Equal(before))
 		Expect(live[ownNamespace].GetAnnotations()).NotTo(HaveKey(releaseAnnotation), "the namespace is not the release's")
