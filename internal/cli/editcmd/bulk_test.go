@@ -17,8 +17,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// remote creates a Kyma of a runtime with a label ring.
-func (b *bench) remote(name, ring string, modules ...v1beta2.Module) *v1beta2.Kyma {
+// ofRing creates a Kyma of a runtime with a label ring.
+func (b *bench) ofRing(name, ring string, modules ...v1beta2.Module) *v1beta2.Kyma {
 	b.Helper()
 	kyma := &v1beta2.Kyma{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: name, Labels: map[string]string{"ring": ring}},
@@ -32,9 +32,9 @@ func (b *bench) remote(name, ring string, modules ...v1beta2.Module) *v1beta2.Ky
 func three(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.remote("a", "canary")
-	b.remote("b", "canary", v1beta2.Module{Name: "notes"})
-	b.remote("c", "rest", v1beta2.Module{Name: "beacon", Channel: "fast"})
+	b.ofRing("a", "canary")
+	b.ofRing("b", "canary", v1beta2.Module{Name: "notes"})
+	b.ofRing("c", "rest", v1beta2.Module{Name: "beacon", Channel: "fast"})
 	return b
 }
 
@@ -159,7 +159,7 @@ func TestBulk_WhatTheUserOfTheRuntimeAsksFor(t *testing.T) {
 	b := newBench(t)
 	patch := `{"status":{"lastOperation":{"operation":"x"},"lastSeen":{"hub":{"channel":"regular"},
 		"runtime":{"channel":"regular","modules":[{"name":"notes","customResourcePolicy":"CreateAndDelete"}]}}}}`
-	if err := b.Status().Patch(t.Context(), b.remote("far", "rest"), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	if err := b.Status().Patch(t.Context(), b.ofRing("far", "rest"), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
