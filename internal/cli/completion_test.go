@@ -98,7 +98,6 @@ func TestCompletion(t *testing.T) {
 		"formats":                              {"list --output ", "json name table wide yaml"},
 		"formats by the short flag":            {"version -o ", "json table yaml"},
 		"kinds of dry runs":                    {"add notes --dry-run ", "client none server"},
-		"states of Kymas":                      {"list --state ", "Deleting Error Processing Ready Unmanaged Warning"},
 		"rollouts":                             {"rollout status ", "notes"},
 		"rollouts to decide about":             {"rollout approve ", "notes"},
 		"only one of them":                     {"rollout abort notes ", ""},
