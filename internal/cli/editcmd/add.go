@@ -51,6 +51,8 @@ func add(c *change) *cobra.Command {
 			"--values and --set write values for the chart of a module into the Kyma. As with helm upgrade, they take the place of those that\n" +
 			"were given before.\n\n" +
 			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.\n\n" +
+			"--selector, --state, --on-channel, --with-module and --all-kymas select many Kymas: what would change is counted and asked first,\n" +
+			"and the same command again does only what is left.\n\n" +
 			"With --adopt, a module changes hands while it runs: a Kyma takes over what is installed directly, and a direct installation what\n" +
 			"kubectl, Helm or a Kyma installed and let go of. --dry-run shows what changes in each object.",
 		Example: "  kyma add notes\n" +
@@ -59,6 +61,7 @@ func add(c *change) *cobra.Command {
 			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
 			"  kyma add notes --values values.yaml --set size=3\n" +
 			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml\n" +
+			"  kyma add notes --selector ring=canary --dry-run=client\n" +
 			"  kyma add notes --adopt --dry-run=client\n" +
 			"  kyma add notes --unmanaged --adopt",
 		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
@@ -66,6 +69,7 @@ func add(c *change) *cobra.Command {
 		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	flags := command.Flags()
 	flags.StringVarP(&a.channel, "channel", "c", "", "channel of the modules that name neither channel nor version")
 	flags.StringVar(&a.policy, "policy", "",
@@ -98,7 +102,13 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.direct.isSet() {
+	many, err := a.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return a.runBulk(ctx, asked)
+	case a.direct.isSet():
 		return a.direct.install(ctx, a, asked)
 	}
 	s, err := a.open(ctx)
@@ -236,7 +246,11 @@ func (a *adding) checkFlags(args []string) error {
 
 // mayAdd decides by the flowchart of package modulestatus whether a module may be added to the Kyma.
 func mayAdd(ctx context.Context, s *session, wish kymaedit.ModuleRequest, isDirect bool) error {
-	way, why, err := s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) })
+	return admitted(s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) }))
+}
+
+// admitted returns the error of a decision against a module.
+func admitted(way modulestatus.InstallMethod, why string, err error) error {
 	if way != modulestatus.ViaKyma && why != "" {
 		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
 	}
