@@ -16,8 +16,8 @@ IMG ?= lifecycle-manager:dev
 CLUSTER ?=
 # Further arguments for `make run`, such as RUN_ARGS=--help.
 RUN_ARGS ?=
-# Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), or local (one cluster that is hub and
-# runtime).
+# Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), monitoring (the same with alerts and
+# dashboards of Grafana), policies (the same with policies to edit), or local (one cluster that is hub and runtime).
 DEPLOY ?= default
 # Where `make deploy` finds the components of modules, such as REGISTRY=registry.example.com.
 REGISTRY ?=
@@ -38,13 +38,6 @@ FUZZ ?=
 # A copy of the Go vulnerability database for make vuln: a folder or an address. Empty is the public one.
 VULNDB ?=
 NODE_TIMEOUT ?= 30m
-FAULTS_TIMEOUT ?= 30m
-# Further arguments for make faults and make soak, such as FAULTS_ARGS='-suites=matrix -only=registry'; see tests/faults/run -help.
-FAULTS_ARGS ?=
-# Which points the sample of test-faults has: CI takes the same every time, so that it says something about the change.
-FAULTS_SEED ?= 10
-# How long make soak lasts.
-SOAK ?= 2h
 BENCH_TIMEOUT ?= 60m
 # What make bench runs and how large, all of it and as the program has it when empty; bin/bench -help lists them and what BENCHARGS may say.
 BENCH ?=
@@ -264,18 +257,6 @@ e2e-playground: build-playground cli $(BIN)/ginkgo
 e2e-terminal: cli $(BIN)/gotestsum
 	$(with-assets) KYMA_PROGRAM=$(BIN)/kyma $(gotest) -timeout=$(E2E_TIMEOUT) $(TESTARGS) ./tests/terminal
 
-.PHONY: test-faults
-test-faults: build-manager $(BIN)/gotestsum ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=1 is another one, empty that of the day.
-	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(gotest) -p=3 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
-
-.PHONY: faults
-faults: build-manager ## The same at every point there is: hours; it goes on where it was interrupted. FAULTS_ARGS=-slice=1/4 is a part.
-	$(with-assets) $(GO) run ./tests/faults/run -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
-
-.PHONY: soak
-soak: build-manager ## Random operations and faults for SOAK=2h, and the slope of the manager's memory.
-	$(with-assets) $(GO) run ./tests/faults/run -suites=soak -duration=$(SOAK) -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
-
 .PHONY: e2e-node
 e2e-node: $(BIN)/ginkgo ## Run the operator in real pods on real nodes; needs root, containerd and runc.
 	@hack/node/check.sh
@@ -299,6 +280,8 @@ bench-smoke: build-bench $(BIN)/gotestsum ## The same with a small fleet, as a t
 .PHONY: bench-go
 bench-go: ## Run the benchmarks of single parts, which go test runs.
 	$(with-assets) $(GO) test -run='^$$' -bench=. -benchmem -timeout=$(BENCH_TIMEOUT) $(TESTARGS) ./...
+
+include hack/faults.mk
 
 ##@ Run
 

@@ -45,7 +45,7 @@ var SharedFlags = strings.Fields(`metrics-bind-address health-probe-bind-address
 var NewFlags = strings.Fields(`kyma-namespace operator-namespace max-streams-per-runtime audit-interval local-service-account content-dir
 	approval-file content-max-bytes content-bind-address content-cert-dir content-url registries-file signatures-file allow-runtime-versions
 	maintenance-policy-file catalog-sync-rate webhook-bind-address webhook-service webhook-url standard-watch-streams local-namespaces
-	component-name-mapping`)
+	component-name-mapping per-kyma-metrics`)
 
 // UpstreamDefaults are upstream's defaults of shared flags whose default differs here.
 var UpstreamDefaults = map[string]string{
@@ -64,7 +64,7 @@ func ignored(flag string) (reason string, is bool) {
 }
 
 // switches are flags that need no value on a command line.
-var switches = []string{"pprof", "leader-elect", "enable-webhooks", "allow-runtime-versions", "standard-watch-streams"}
+var switches = []string{"pprof", "leader-elect", "enable-webhooks", "allow-runtime-versions", "standard-watch-streams", "per-kyma-metrics"}
 
 // policyFolder is the folder from which upstream's manager reads the maintenance policy, and ours unless a flag sets another one.
 const (

@@ -23,7 +23,7 @@ var common = []string{
 var inManager = []string{
 	"api", "pkg", "internal/module", "internal/kubeconfig", "internal/egress", "internal/signcoverage", "internal/installable",
 	"internal/manager/sharding", "internal/manager/workerslot", "internal/manager/priority", "internal/manager/hubwatch",
-	"internal/manager/predicates", "internal/manager/progress", "internal/manager/runtimes",
+	"internal/manager/predicates", "internal/manager/progress", "internal/manager/phases", "internal/manager/runtimes",
 }
 
 // ofModules is what those clients may import that work on what a cluster says of modules.
@@ -52,6 +52,7 @@ var layers = []layer{
 	{"internal/manager/hubwatch", nil},
 	{"internal/manager/predicates", []string{"api"}},
 	{"internal/manager/progress", []string{"api", "internal/module"}},
+	{"internal/manager/phases", []string{"api"}},
 	{"internal/manager/runtimes", []string{"pkg"}},
 	{"internal/manager/remotesync", []string{"api", "pkg", "config/crd"}},
 	{"internal/manager/controller/*", append([]string{"internal/manager/remotesync"}, inManager...)},

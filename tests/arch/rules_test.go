@@ -141,8 +141,9 @@ func TestMakeTargets(t *testing.T) {
 		"```sh", "make run CLUSTER=current", "$ make gone  # a comment", "echo make sense", "```", "`make lost`",
 		"make sense of this, at the beginning of a line",
 	}, "\n")
-	const makefile = "NAME := value\nother ?= x\n\nrun: ## Run.\n\techo\none two:\ntest: run\n"
-	expect(t, MakeTargets(fixture(t, map[string]string{"docs/a/page.md": page, "README.md": "`make other`", "Makefile": makefile})),
+	const makefile = "NAME := value\nother ?= x\ninclude hack/two.mk\n\nrun: ## Run.\n\techo\ntest: run\n"
+	files := map[string]string{"docs/a/page.md": page, "README.md": "`make other`", "Makefile": makefile, "hack/two.mk": "one two:\n"}
+	expect(t, MakeTargets(fixture(t, files)),
 		"README.md: names make other", "docs/a/page.md: names make gone", "docs/a/page.md: names make lost")
 	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": ""})), "Makefile: cannot be read")
 }

@@ -19,15 +19,18 @@ var (
 	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9 -]*):(?:[^=]|$)`)
 )
 
-// MakeTargets finds commands in pages that name a target of make which the Makefile does not have.
+// MakeTargets finds commands in pages that name a target of make which the Makefile, with what it includes from hack, does not have.
 func MakeTargets(tree *Tree) []string {
-	makefile, err := os.ReadFile(filepath.Join(tree.Root, "Makefile"))
-	if err != nil {
-		return []string{"Makefile: cannot be read: " + err.Error()}
-	}
+	included, _ := filepath.Glob(filepath.Join(tree.Root, "hack", "*.mk"))
 	var targets []string
-	for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
-		targets = append(targets, strings.Fields(match[1])...)
+	for _, name := range append(included, filepath.Join(tree.Root, "Makefile")) {
+		makefile, err := os.ReadFile(name)
+		if err != nil {
+			return []string{filepath.Base(name) + ": cannot be read: " + err.Error()}
+		}
+		for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
+			targets = append(targets, strings.Fields(match[1])...)
+		}
 	}
 	var found []string
 	for _, page := range pages(tree.Root) {

@@ -13,7 +13,8 @@ import (
 // managerMetrics are those of the running manager.
 var managerMetrics *prometheus.Registry
 
-// seriesOf is for Eventually: the values of a metric's series that have all these labels, by the value of one further label.
+// seriesOf is for Eventually: the values of a metric's series that have all these labels, by the value of one further label. That of a
+// histogram is how many values it has observed.
 func seriesOf(name, by string, labels map[string]string) func() (map[string]float64, error) {
 	return func() (map[string]float64, error) {
 		families, err := managerMetrics.Gather()
@@ -25,7 +26,8 @@ func seriesOf(name, by string, labels map[string]string) func() (map[string]floa
 					values[label.GetName()] = label.GetValue()
 				}
 				if family.GetName() == name && includes(values, labels) {
-					found[values[by]] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
+					found[values[by]] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() +
+						float64(metric.GetHistogram().GetSampleCount())
 				}
 			}
 		}
@@ -64,6 +66,31 @@ var _ = Describe("Metrics by upstream's names", func() {
 		Eventually(modules).Should(BeEmpty())
 		remove(kyma)
 		Eventually(states).Should(BeEmpty())
+	})
+
+	It("count Kymas and versions, and time each phase of an installation and an upgrade once", func() {
+		module := offerMaps("1.0.0", "1.1.0")
+		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
+		ofModule := map[string]string{"module_name": module}
+		counted := seriesOf("lifecycle_mgr_modules", "state", ofModule)
+		versions := seriesOf("lifecycle_mgr_module_versions", "version", map[string]string{"module_name": module, "channel": v1beta2.DefaultChannel})
+		timed := seriesOf("lifecycle_mgr_module_phase_seconds", "phase", ofModule)
+		each := func(count float64) map[string]float64 {
+			return map[string]float64{"queue": count, "fetch": count, "verify": count, "apply": count, "ready": count}
+		}
+		Eventually(counted).Should(Equal(map[string]float64{"Ready": 1}))
+		Eventually(versions).Should(Equal(map[string]float64{"1.0.0": 1}))
+		Eventually(timed).Should(Equal(each(1)))
+
+		By("an upgrade")
+		env.Point(module, "1.1.0", v1beta2.DefaultChannel)
+		Eventually(versions).Should(Equal(map[string]float64{"1.1.0": 1}))
+		Eventually(timed).Should(Equal(each(2)))
+
+		By("the end of the Kyma")
+		remove(kyma)
+		Eventually(counted).Should(BeEmpty())
+		Eventually(versions).Should(BeEmpty())
 	})
 
 	It("count why a Manifest comes back without an event", func() {

@@ -12,7 +12,7 @@ import (
 
 func TestStates_CountWhatWaitsForConsent(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	states, err := New(registry)
+	states, err := New(registry, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,9 @@ func (s *States) CountMandatory(modules int) { s.mandatory.count.Set(float64(mod
 
 // ObserveMandatory publishes the states of a Kyma's mandatory modules, by name. The series of other modules are deleted.
 func (s *States) ObserveMandatory(namespace, name string, states map[string]v1beta2.State) {
+	if !s.perKyma {
+		return // the Kyma's own status tells whether they are ready, and is counted
+	}
 	s.mandatory.observe(types.NamespacedName{Namespace: namespace, Name: name}, states)
 }
 

@@ -33,7 +33,10 @@ const (
 // with their labels take several KiB for each Kyma.
 type States struct {
 	kymas, modules, waiting *prometheus.Desc
+	counts                  counts
 	mandatory               *mandatory
+	// perKyma is whether each Kyma has series of its own; the counts are there in any case.
+	perKyma bool
 
 	mu   sync.Mutex
 	seen map[types.NamespacedName]*kymaState
@@ -44,6 +47,8 @@ type kymaState struct {
 	shoot, instance string
 	states          []state
 	waiting         []waiting
+	counted         unique.Handle[countedKyma]
+	modules         []unique.Handle[countedModule]
 }
 
 // state is that of a Kyma or, with a name, of one of its modules; now means that it is the current one.
@@ -52,9 +57,11 @@ type state struct {
 	now          bool
 }
 
-// New registers the states with registry.
-func New(registry prometheus.Registerer) (*States, error) {
+// New registers the states with registry. Without perKyma, only the counts of Kymas and modules are published, and no series has the name of
+// a Kyma.
+func New(registry prometheus.Registerer, perKyma bool) (*States, error) {
 	s := &States{
+		perKyma: perKyma, counts: newCounts(),
 		kymas: prometheus.NewDesc("lifecycle_mgr_kyma_state",
 			"Current state of a Kyma: 1 for the state it is in, 0 for those it has left.",
 			[]string{labelKyma, labelState, labelShoot, labelInstance}, nil),
@@ -65,7 +72,11 @@ func New(registry prometheus.Registerer) (*States, error) {
 		mandatory: newMandatory(),
 		seen:      map[types.NamespacedName]*kymaState{},
 	}
-	for _, collector := range []prometheus.Collector{s, s.mandatory.count, s.mandatory.states} {
+	collectors := []prometheus.Collector{s, s.mandatory.count}
+	if perKyma {
+		collectors = append(collectors, s.mandatory.states)
+	}
+	for _, collector := range collectors {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -75,18 +86,22 @@ func New(registry prometheus.Registerer) (*States, error) {
 
 // Describe implements prometheus.Collector.
 func (s *States) Describe(into chan<- *prometheus.Desc) {
-	into <- s.kymas
-	into <- s.modules
+	if s.perKyma {
+		into <- s.kymas
+		into <- s.modules
+	}
 	into <- s.waiting
+	s.counts.describe(into)
 }
 
 // Collect implements prometheus.Collector. Two Kymas of the same name in two namespaces share a series, as in upstream: the current state
 // of either counts.
 func (s *States) Collect(into chan<- prometheus.Metric) {
 	type series struct{ module, kyma, name, shoot, instance string }
-	told, counted := map[series]bool{}, map[waiting]int{}
+	told, counted, all := map[series]bool{}, map[waiting]int{}, newTally()
 	s.mu.Lock()
 	for key, kyma := range s.seen {
+		all.add(kyma)
 		for _, one := range kyma.states {
 			id := series{one.module.Value(), key.Name, one.name.Value(), kyma.shoot, kyma.instance}
 			told[id] = told[id] || one.now
@@ -96,6 +111,7 @@ func (s *States) Collect(into chan<- prometheus.Metric) {
 		}
 	}
 	s.mu.Unlock()
+	s.counts.collect(all, into)
 	collectWaiting(s.waiting, counted, into)
 	for id, now := range told {
 		value := 0.0
@@ -114,29 +130,38 @@ func (s *States) Collect(into chan<- prometheus.Metric) {
 func (s *States) ObserveKyma(kyma *v1beta2.Kyma) {
 	now := &kymaState{instance: kyma.Labels[instanceIDLabel], waiting: waitingOf(kyma)}
 	now.shoot, _, _ = strings.Cut(kyma.Annotations[domainAnnotation], ".")
+	now.counted, now.modules = countedOf(kyma)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := types.NamespacedName{Namespace: kyma.Namespace, Name: kyma.Name}
+	if s.perKyma {
+		now.states = statesAfter(s.seen[key], kyma)
+	}
+	s.seen[key] = now
+}
+
+// statesAfter returns the states of a Kyma and its modules, and those that they have left.
+func statesAfter(before *kymaState, kyma *v1beta2.Kyma) []state {
+	var states []state
 	if kyma.Status.State != "" {
-		now.states = append(now.states, state{noModule, intern(kyma.Status.State), true})
+		states = append(states, state{noModule, intern(kyma.Status.State), true})
 	}
 	present := map[unique.Handle[string]]bool{noModule: true}
 	for i := range kyma.Status.Modules {
 		module := &kyma.Status.Modules[i]
 		name := intern(module.Name)
 		present[name] = true
-		now.states = append(now.states, state{name, intern(module.State), true})
+		states = append(states, state{name, intern(module.State), true})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := types.NamespacedName{Namespace: kyma.Namespace, Name: kyma.Name}
-	if before := s.seen[key]; before != nil {
+	if before != nil {
 		for _, old := range before.states {
 			left := func(one state) bool { return one.module == old.module && one.name == old.name }
-			if present[old.module] && !slices.ContainsFunc(now.states, left) {
-				now.states = append(now.states, state{old.module, old.name, false})
+			if present[old.module] && !slices.ContainsFunc(states, left) {
+				states = append(states, state{old.module, old.name, false})
 			}
 		}
 	}
-	now.states = slices.Clip(now.states)
-	s.seen[key] = now
+	return slices.Clip(states)
 }
 
 // noModule replaces the module's name in the state of the Kyma itself.

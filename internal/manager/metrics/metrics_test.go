@@ -23,7 +23,7 @@ func kyma(state v1beta2.State, modules ...v1beta2.ModuleStatus) *v1beta2.Kyma {
 
 func TestStates_FollowKyma(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	states, err := New(registry)
+	states, err := New(registry, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ lifecycle_mgr_module_state{instance_id="id",kyma_name="one",module_name="istio",
 
 func TestStates_MergeKymasOfSameName(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	states, err := New(registry)
+	states, err := New(registry, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +73,13 @@ lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-1",state="Rea
 		t.Fatal(err)
 	}
 	states.ForgetKyma("kcp-system", "one")
-	if got := testutil.CollectAndCount(states); got != 1 {
+	if got := testutil.CollectAndCount(states, "lifecycle_mgr_kyma_state"); got != 1 {
 		t.Errorf("%d series of the one that is left, want 1", got)
 	}
 }
 
 func TestStates_UseNewestClusterLabels(t *testing.T) {
-	states, err := New(prometheus.NewRegistry())
+	states, err := New(prometheus.NewRegistry(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +100,10 @@ lifecycle_mgr_kyma_state{instance_id="id",kyma_name="one",shoot="c-2",state="Rea
 
 func TestNew_RefusesSecondRegistration(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	if _, err := New(registry); err != nil {
+	if _, err := New(registry, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(registry); err == nil {
+	if _, err := New(registry, true); err == nil {
 		t.Error("the second registration was accepted")
 	}
 }

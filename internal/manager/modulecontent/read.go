@@ -15,6 +15,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/installable"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
@@ -114,6 +115,7 @@ func (c *Contents) read(
 	if err := reading.unused(parts); err != nil {
 		return nil, err
 	}
+	phases.Reach(ctx, phases.Fetch)
 	return read, reading.withoutSecrets(errors.Join(held.checkImages(read), reading.checkDescribed(ctx, read)))
 }
 

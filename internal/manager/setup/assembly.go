@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/hubvalues"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/modulecontent"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
@@ -38,6 +40,9 @@ type assembly struct {
 	hooks  Hooks
 
 	registry   prometheus.Registerer
+	calls      *metrics.APICalls
+	repairs    *metrics.Repairs
+	phases     *phases.Tracker
 	states     *metrics.States
 	requeues   *metrics.Requeues
 	verdicts   *metrics.Signatures
@@ -110,14 +115,25 @@ func (a *assembly) index(ctx context.Context) error {
 }
 
 func (a *assembly) measure(context.Context) (err error) {
-	if a.states, err = metrics.New(a.registry); err != nil {
+	if !a.config.PerKymaMetrics {
+		countRuntimesTogether(a.hub.Host)
+	}
+	if a.states, err = metrics.New(a.registry, a.config.PerKymaMetrics); err != nil {
 		return err
 	}
 	if a.verdicts, err = metrics.NewSignatures(a.registry); err != nil {
 		return err
 	}
-	a.requeues, err = metrics.NewRequeues(a.registry)
-	return err
+	if a.repairs, err = metrics.NewRepairs(a.registry); err != nil {
+		return err
+	}
+	if a.phases, err = trackPhases(a.registry); err != nil {
+		return err
+	}
+	if a.requeues, err = metrics.NewRequeues(a.registry); err != nil {
+		return err
+	}
+	return metrics.WatchClock(a.registry, time.Now)
 }
 
 // readPolicies reads the watched files and Secrets that the flags name.
@@ -171,8 +187,17 @@ func (a *assembly) newFleet() *clustercache.Clusters {
 		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
 		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval, StandardStreams: a.config.StandardStreams,
 		Pinned:        pins{reader: a.mgr.GetClient()}.of,
-		WrapTransport: a.hooks.WrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
+		WrapTransport: a.wrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
 	})
+}
+
+// wrapRuntime counts the calls to a runtime, and lets tests see them.
+func (a *assembly) wrapRuntime(next http.RoundTripper) http.RoundTripper {
+	counted := a.calls.To(metrics.Runtime)(next)
+	if a.hooks.WrapRuntime != nil {
+		return a.hooks.WrapRuntime(counted)
+	}
+	return counted
 }
 
 func (a *assembly) newKymas() *kyma.Reconciler {
@@ -184,7 +209,8 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
 		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
-		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
+		Phases: a.phases,
+		Plans:  manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -204,7 +230,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		InstallsLocally: a.config.installsLocallyAs, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
-		Progress: &a.progress,
+		Progress: &a.progress, Phases: a.phases, Repairs: a.repairs,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

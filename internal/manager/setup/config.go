@@ -25,6 +25,8 @@ type Config struct {
 
 	MetricsAddress, ProbeAddress, PprofAddress string
 	PprofEnabled                               bool
+	// PerKymaMetrics publishes series for each Kyma, module and runtime beside the counts of all.
+	PerKymaMetrics bool
 	// LeaderElection shares the Kymas with other replicas.
 	LeaderElection                            bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -192,7 +194,7 @@ func (c *Config) registry() (host string, plainHTTP bool) {
 func Defaults() Config {
 	return Config{
 		Namespace: v1beta2.DefaultNamespace, OperatorNamespace: v1beta2.DefaultNamespace,
-		MetricsAddress: ":8080", ProbeAddress: ":8081", PprofAddress: ":8084",
+		MetricsAddress: ":8080", ProbeAddress: ":8081", PprofAddress: ":8084", PerKymaMetrics: true,
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		KymaWorkers: 8, ManifestWorkers: 16, CacheSyncTimeout: 2 * time.Minute,
 		FailureBaseDelay: 100 * time.Millisecond, FailureMaxDelay: time.Minute, RateBurst: 2000, RateFrequency: 1000,

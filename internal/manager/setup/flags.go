@@ -44,6 +44,8 @@ func IsHelp(err error) bool { return errors.Is(err, flag.ErrHelp) }
 
 func bindServers(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.MetricsAddress, "metrics-bind-address", c.MetricsAddress, "address of the Prometheus metrics; 0 switches them off")
+	set.BoolVar(&c.PerKymaMetrics, "per-kyma-metrics", c.PerKymaMetrics,
+		"publish metrics of each Kyma and its modules, and of the calls to each runtime; without them only counts, for fleets of thousands")
 	set.StringVar(&c.ProbeAddress, "health-probe-bind-address", c.ProbeAddress, "address of /healthz and /readyz")
 	set.BoolVar(&c.PprofEnabled, "pprof", c.PprofEnabled, "serve Go profiles")
 	set.StringVar(&c.PprofAddress, "pprof-bind-address", c.PprofAddress, "address of the Go profiles")

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
 )
 
 // longestReconcile ends a reconcile that hangs; 10,000 objects at the default rate of 50 calls a second take less.
@@ -46,14 +47,18 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	hub.QPS, hub.Burst, hub.UserAgent = float32(c.HubQPS), c.HubBurst, "lifecycle-manager"
 	// The finalizer names are upstream's; the API server would warn about one of them at every Manifest.
 	hub.WarningHandlerWithContext = rest.NoWarnings{}
-	plain := rest.CopyConfig(hub)
-	if hooks.WrapHub != nil {
-		hub.Wrap(hooks.WrapHub)
-	}
-	registry := registererOf(hooks)
-	shares, err := newSharing(plain, &c, log.WithName("shards"), hooks, registry)
+	plain, registry := rest.CopyConfig(hub), registererOf(hooks)
+	calls, err := metrics.NewAPICalls(registry)
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
+	}
+	hub.Wrap(calls.To(metrics.Hub))
+	shares, err := newSharing(rest.CopyConfig(hub), &c, log.WithName("shards"), hooks, registry)
+	if err != nil {
+		return fmt.Errorf("set up the manager: %w", err)
+	}
+	if hooks.WrapHub != nil {
+		hub.Wrap(hooks.WrapHub)
 	}
 	if fence := shares.fence(); fence != nil {
 		hub.Wrap(fence)
@@ -66,7 +71,9 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 		return fmt.Errorf("set up the manager: %w", err)
 	}
 	shares.view = view{cached: mgr.GetClient(), live: mgr.GetAPIReader(), namespace: c.Namespace}
-	parts := &assembly{mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, sharing: shares, lasts: newLasting()}
+	parts := &assembly{
+		mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, calls: calls, sharing: shares, lasts: newLasting(),
+	}
 	if err := parts.assemble(ctx); err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -39,6 +40,12 @@ func Scrape(ctx context.Context, url string) (*Exposition, error) {
 		return nil, fmt.Errorf("%s answers something that is no metrics: %w", url, err)
 	}
 	return &Exposition{At: time.Now(), families: families}, nil
+}
+
+// Samples returns the values of all series, those of histograms by bucket.
+func (e *Exposition) Samples() (model.Vector, error) {
+	families := slices.Collect(maps.Values(e.families))
+	return expfmt.ExtractSamples(&expfmt.DecodeOptions{Timestamp: model.TimeFromUnixNano(e.At.UnixNano())}, families...)
 }
 
 // Has reports whether there is a metric of that name.

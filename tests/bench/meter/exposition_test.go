@@ -115,3 +115,30 @@ func TestExposition_WhatLivesInAProgram(t *testing.T) {
 		}
 	}
 }
+
+func TestExposition_SamplesHaveTheBucketsOfHistograms(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	took := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "took_seconds", Help: "x", Buckets: []float64{1}})
+	registry.MustRegister(took)
+	took.Observe(5)
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	defer server.Close()
+	e, err := Scrape(t.Context(), server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := e.Samples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, sample := range samples {
+		got[sample.Metric.String()] = float64(sample.Value)
+	}
+	want := map[string]float64{
+		`took_seconds_bucket{le="1"}`: 0, `took_seconds_bucket{le="+Inf"}`: 1, `took_seconds_sum`: 5, `took_seconds_count`: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("samples differ (-want +got):\n%s", diff)
+	}
+}

@@ -14,6 +14,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/faults/rig"
 )
 
+// Pause is how long a replica stands still whose lease is three seconds.
+var Pause = 5 * time.Second
+
 func processFaults() []Fault {
 	return []Fault{
 		{Group: "process", Name: "kill", Forms: []Form{
@@ -125,7 +128,7 @@ func works(ctx context.Context, r *rig.Rig, replica *rig.Manager) error {
 	}
 }
 
-// pauseBeyondLease pauses a replica at the next write of a Scenario, for five seconds: its lease is three.
+// pauseBeyondLease pauses a replica at the next write of a Scenario, for longer than its lease.
 func pauseBeyondLease(s *operation.Scenario, replica *rig.Manager, stop <-chan struct{}) error {
 	wrote := make(chan struct{}, 1)
 	var removes []func()
@@ -156,7 +159,7 @@ func pauseBeyondLease(s *operation.Scenario, replica *rig.Manager, stop <-chan s
 		return err
 	}
 	select {
-	case <-time.After(5 * time.Second):
+	case <-time.After(Pause):
 	case <-stop:
 	}
 	return replica.Continue()

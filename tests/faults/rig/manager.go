@@ -31,6 +31,8 @@ type Manager struct {
 	ContentDir string
 	// Token is its token for the hub's proxy, which no other replica uses.
 	Token string
+	// Metrics is the URL of its metrics; empty where it serves none.
+	Metrics string
 
 	program   string
 	arguments []string
@@ -71,7 +73,17 @@ func (r *Rig) NewManager(arguments ...string) (*Manager, error) {
 		Name: name, Log: log, ContentDir: filepath.Join(r.Dir, name+"-content"), Token: token,
 		program: r.options.Program, env: append(os.Environ(), "KUBECONFIG="+file),
 	}
-	m.arguments = append(append(r.arguments(m), r.options.Arguments...), arguments...)
+	m.arguments = r.arguments(m)
+	if r.options.Metrics {
+		address, err := FreeAddress(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		m.Metrics, m.arguments = "http://"+address+"/metrics", append(m.arguments, "--metrics-bind-address="+address)
+	}
+	m.arguments = append(append(m.arguments, r.options.Arguments...), arguments...)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.all = append(r.all, m)
 	return m, nil
 }

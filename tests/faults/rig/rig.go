@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
@@ -22,6 +23,8 @@ type Options struct {
 	Program string
 	// Arguments are appended to the rig's own for every manager, and so override them.
 	Arguments []string
+	// Metrics lets every manager serve its metrics, each at an address of its own.
+	Metrics bool
 }
 
 // Server is a cluster and the proxy in front of it. Its Client bypasses the proxy.
@@ -50,6 +53,7 @@ type Rig struct {
 	options  Options
 	env      *testkit.Env
 	replicas atomic.Int32
+	mutex    sync.Mutex // guards all
 	all      []*Manager
 	pair     []*Manager
 	shifted  *Manager
@@ -131,6 +135,13 @@ func (r *Rig) serve(ctx context.Context, name string, cluster *testkit.Cluster) 
 // Servers returns the hub and the runtimes.
 func (r *Rig) Servers() []*Server { return append([]*Server{r.Hub}, r.Runtimes...) }
 
+// Managers returns all replicas that there are, running or not. Other goroutines may create more meanwhile.
+func (r *Rig) Managers() []*Manager {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.Clone(r.all)
+}
+
 // Replica returns the n-th, from 0, of several replicas that share the work by short leases. The first call creates it.
 func (r *Rig) Replica(n int) (*Manager, error) {
 	for len(r.pair) <= n {
@@ -154,7 +165,7 @@ func (r *Rig) ClearFaults() {
 // Stop ends everything, the managers first.
 func (r *Rig) Stop() error {
 	var err error
-	for _, manager := range r.all {
+	for _, manager := range r.Managers() {
 		err = errors.Join(err, manager.Kill())
 	}
 	for _, end := range slices.Backward(r.ends) {

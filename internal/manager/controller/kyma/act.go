@@ -85,7 +85,11 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 	for _, manifest := range plan.Apply {
 		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
 			r.addPlan(ctx, manifest)
-			return r.apply(ctx, manifest)
+			written, err := r.apply(ctx, manifest)
+			if err == nil {
+				r.Phases.Requested(written)
+			}
+			return written, err
 		}})
 	}
 	for _, adjustment := range plan.Adjust {

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
@@ -77,6 +78,8 @@ type Reconciler struct {
 	Priorities *priority.LastPriorities
 	// Progress says for how long upgrades were observed; shared with the Manifest controller. Nil: no upgrade goes back by itself.
 	Progress *progress.Registry
+	// Phases measures installations and upgrades; shared with the Manifest controller. Nil: they are not measured.
+	Phases *phases.Tracker
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.
@@ -186,6 +189,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 		verdicts = module.HoldAll(world, *side.Access)
 	}
 	results, again := r.act(ctx, module.MakePlan(world, verdicts))
+	r.Phases.Wait(client.ObjectKeyFromObject(kyma), awaitingWindow(verdicts))
 	r.requeued(again, "manifest_reconciliation", true)
 	r.syncRuntimeKyma(ctx, side)
 	kyma.Status = module.MergeRemoteStatus(world, module.Rollup(world, verdicts, results), side.RemoteState)
@@ -226,6 +230,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	if r.Priorities != nil {
 		r.Priorities.Kymas.Forget(key)
 	}
+	r.Phases.Wait(key, nil)
 	r.untrack(key)
 	r.unrequire(key)
 	r.paces.Delete(key)

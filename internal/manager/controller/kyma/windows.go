@@ -42,3 +42,13 @@ func waits(kyma *v1beta2.Kyma) bool {
 	}
 	return false
 }
+
+// awaitingWindow returns the modules of which an upgrade waits for a maintenance window.
+func awaitingWindow(verdicts []module.Verdict) (modules []string) {
+	for i := range verdicts {
+		if !verdicts[i].WakeAt.IsZero() {
+			modules = append(modules, verdicts[i].Module)
+		}
+	}
+	return modules
+}

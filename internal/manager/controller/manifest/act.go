@@ -71,8 +71,22 @@ type batchWriter struct {
 func (b *batchWriter) Write(ctx context.Context, steps []inventory.Step) ([]apply.Outcome, error) {
 	outcomes := b.scope.runtime.Cluster().Apply(ctx, steps, b.options)
 	b.reconciler.tellOverruled(ctx, b.scope, outcomes)
+	b.reconciler.countRestored(steps, outcomes)
 	b.scope.recordOutcomes(steps, outcomes)
 	return outcomes, nil
+}
+
+// countRestored counts the definitions that were deleted in the cluster, and are there again.
+func (r *Reconciler) countRestored(steps []inventory.Step, outcomes []apply.Outcome) {
+	if r.Repairs == nil {
+		return
+	}
+	for i, outcome := range outcomes {
+		last := steps[i].Entry
+		if outcome.Err == nil && last.GroupKind() == inventory.CRDKind && last.UID != "" && outcome.UID != "" && last.UID != outcome.UID {
+			r.Repairs.DefinitionRestored()
+		}
+	}
 }
 
 // AwaitStart implements engine.Writer. Why a hook cannot be written is told like what is waited for: what runs is repaired meanwhile.

@@ -34,6 +34,9 @@ func (r *Reconciler) recordConflict(key types.NamespacedName) {
 	backoff := r.conflicts.open()
 	backoff.GC()
 	backoff.Next(key.String(), backoff.Clock.Now())
+	if r.Repairs != nil && backoff.Get(key.String()) > firstConflictDelay {
+		r.Repairs.FieldsContested()
+	}
 }
 
 // conflictBackoff returns a pause where the only work is to put back what was put back a moment ago; nil otherwise.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
@@ -29,6 +30,7 @@ func (r *Reconciler) renderDesired(ctx context.Context, w *scope) error {
 	if err != nil {
 		return err
 	}
+	phases.Reach(ctx, phases.Fetch) // unless Content has said so before it looked at signatures
 	declares := slices.ContainsFunc(parts, func(part Part) bool { return len(part.objects()) > 0 })
 	if !declares && len(w.recorded) > 0 {
 		return invalidContent("the content declares no object, which would remove everything: delete the Manifest for that, or publish content")

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
@@ -57,6 +58,8 @@ type Reconciler struct {
 	Priorities *priority.LastPriorities
 	// Progress records what was observed of upgrades, for the Kyma controller, which judges none that it does not find here.
 	Progress *progress.Registry
+	// Phases measures installations and upgrades; shared with the Kyma controller. Nil: they are not measured.
+	Phases *phases.Tracker
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.
@@ -71,6 +74,8 @@ type Reconciler struct {
 	Requeues Requeues
 	// Verdicts counts the verdicts of the signature policy; may be nil.
 	Verdicts Verdicts
+	// Repairs counts what other clients had put wrong in runtimes; may be nil.
+	Repairs Repairs
 
 	shards    shardCache
 	conflicts conflictBackoffs
@@ -125,7 +130,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		r.Progress.Interrupt(req.NamespacedName, r.Now().Time)
 		return ctrl.Result{}, nil
 	}
-	pass, end, standing := r.Shard.Begin(ctx, Bucket(manifest))
+	ctx, end, standing := r.Shard.Begin(ctx, Bucket(manifest))
 	defer end()
 	if standing == sharding.Elsewhere {
 		r.forget(req.NamespacedName)
@@ -134,9 +139,10 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		return ctrl.Result{}, nil
 	}
 	w := newScope(manifest, r.Now())
-	result, err := r.reconcile(pass, w)
-	r.noteProgress(pass, w)
-	if errors.Is(pass.Err(), context.Canceled) {
+	ctx = r.Phases.Begin(ctx, manifest)
+	result, err := r.reconcile(ctx, w)
+	r.noteProgress(ctx, w)
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, nil // the manager ends, or the Manifest is another replica's by now; what was cut off is no error
 	}
 	return result, err
@@ -281,6 +287,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.granted.forget(key)
 	r.counted(key, nil)
 	r.Progress.Forget(key)
+	r.Phases.Forget(key)
 	if r.Priorities != nil {
 		r.Priorities.Manifests.Forget(key)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -56,6 +57,7 @@ func (r *Reconciler) converge(ctx context.Context, w *scope) (passResult, error)
 	if err := r.applyDesired(ctx, w); err != nil {
 		return r.failure(err)
 	}
+	phases.Reach(ctx, phases.Apply)
 	if w.lostCR { // recorded before it is recreated, so that the new one is not taken for the old one
 		if err := r.reportApplying(ctx, w, false); err != nil {
 			return r.failure(err)
@@ -99,6 +101,7 @@ func (r *Reconciler) applyDesired(ctx context.Context, w *scope) error {
 		return err
 	}
 	r.recordResolved(w)
+	phases.Reach(ctx, phases.Verify)
 	if err := r.plan(ctx, w, decision.Apply); err != nil {
 		return err
 	}

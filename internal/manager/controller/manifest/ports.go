@@ -129,3 +129,11 @@ type Verdicts interface {
 	// Record records a status; nil forgets the Manifest.
 	Record(manifest types.NamespacedName, status *v1beta2.SignatureStatus)
 }
+
+// Repairs counts what was put right in runtimes that another client had put wrong.
+type Repairs interface {
+	// DefinitionRestored counts a definition that was deleted, with every object of its kind, and made again.
+	DefinitionRestored()
+	// FieldsContested counts fields that were put back although they had been put back a moment before.
+	FieldsContested()
+}

@@ -5,18 +5,24 @@ import (
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/revision"
 )
 
-// noteProgress tells the Kyma controller how the pass ended: it judges no upgrade by a status that no pass of this replica confirmed.
+// noteProgress tells the Kyma controller how the pass ended: it judges no upgrade by a status that no pass of this replica confirmed. An
+// installation that is ready has come through its phases.
 func (r *Reconciler) noteProgress(ctx context.Context, w *scope) {
 	if !w.confirmed {
 		r.Progress.Interrupt(w.key, r.Now().Time)
 		return
 	}
 	r.Progress.Record(progress.Pass{Manifest: w.manifest, Found: w.found, Began: w.now.Time, Owned: sharding.Since(ctx)})
+	if module.ModuleState(w.manifest) == v1beta2.StateReady {
+		phases.Reach(ctx, phases.Ready)
+	}
 }
 
 // recordObserved puts into the status for how long an upgrade was observed that must be ready in time, and returns when there is more to
