@@ -1,8 +1,13 @@
-package main
+// Package programimage answers: what is the OCI image of one of our static programs? The image holds the program, CA certificates and a
+// folder for temporary files, and nothing else: no shell, no package manager, an unprivileged user. The same input gives the same bytes.
+//
+// It builds no program and pushes no image.
+package programimage
 
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
@@ -12,24 +17,39 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // user runs the program: it is the id of the user nonroot in distroless images.
 const user = "65532:65532"
 
-// build returns the image of a program, which has this name in the image. Every date in it is the epoch.
-func build(name string, program, certificates []byte, arch string) (v1.Image, error) {
-	content, err := layer(name, program, certificates)
+// Program is a program to pack.
+type Program struct {
+	// Name is that of the program's file in the image.
+	Name string
+	// Content is the program, built for linux and this architecture.
+	Content []byte
+	Arch    string
+	// Certificates are the CA certificates to trust, in PEM; empty for none.
+	Certificates []byte
+	// Labels describe the image. Created is its date, the epoch by default.
+	Labels  map[string]string
+	Created time.Time
+}
+
+// Image returns the image of the program. Every date in its files is the epoch.
+func (p Program) Image() (v1.Image, error) {
+	content, err := p.layer()
 	if err != nil {
 		return nil, err
 	}
-	packed, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	})
+	packed, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
+		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
 	if err != nil {
 		return nil, fmt.Errorf("pack the layer: %w", err)
 	}
-	image, err := mutate.AppendLayers(empty.Image, packed)
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	image, err := mutate.AppendLayers(base, packed)
 	if err != nil {
 		return nil, fmt.Errorf("add the layer: %w", err)
 	}
@@ -37,42 +57,46 @@ func build(name string, program, certificates []byte, arch string) (v1.Image, er
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	image, err = mutate.ConfigFile(image, configure(config, name, arch))
+	image, err = mutate.ConfigFile(image, p.configure(config))
 	if err != nil {
 		return nil, fmt.Errorf("configure the image: %w", err)
 	}
 	return image, nil
 }
 
-func configure(config *v1.ConfigFile, name, arch string) *v1.ConfigFile {
+func (p Program) configure(config *v1.ConfigFile) *v1.ConfigFile {
 	config = config.DeepCopy()
-	config.OS, config.Architecture = "linux", arch
+	config.OS, config.Architecture = "linux", p.Arch
 	config.Created = v1.Time{Time: time.Unix(0, 0).UTC()}
+	if !p.Created.IsZero() {
+		config.Created = v1.Time{Time: p.Created.UTC()}
+	}
 	config.Config = v1.Config{
 		User:       user,
-		Entrypoint: []string{"/" + name},
+		Entrypoint: []string{"/" + p.Name},
 		WorkingDir: "/",
 		Env:        []string{"PATH=/", "HOME=/tmp"},
+		Labels:     p.Labels,
 	}
 	return config
 }
 
 // layer returns a tar archive with the program, the certificates and the folders that they and the program need.
-func layer(name string, program, certificates []byte) ([]byte, error) {
+func (p Program) layer() ([]byte, error) {
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
 	entries := []tar.Header{
 		{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777},
-		{Typeflag: tar.TypeReg, Name: name, Mode: 0o555, Size: int64(len(program))},
+		{Typeflag: tar.TypeReg, Name: p.Name, Mode: 0o555, Size: int64(len(p.Content))},
 	}
-	bodies := map[string][]byte{name: program}
-	if len(certificates) > 0 {
+	bodies := map[string][]byte{p.Name: p.Content}
+	if len(p.Certificates) > 0 {
 		const file = "etc/ssl/certs/ca-certificates.crt"
 		for _, dir := range []string{"etc/", "etc/ssl/", path.Dir(file) + "/"} {
 			entries = append(entries, tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755})
 		}
-		entries = append(entries, tar.Header{Typeflag: tar.TypeReg, Name: file, Mode: 0o444, Size: int64(len(certificates))})
-		bodies[file] = certificates
+		entries = append(entries, tar.Header{Typeflag: tar.TypeReg, Name: file, Mode: 0o444, Size: int64(len(p.Certificates))})
+		bodies[file] = p.Certificates
 	}
 	for _, header := range entries {
 		header.ModTime, header.Format = time.Unix(0, 0), tar.FormatPAX
