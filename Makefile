@@ -10,6 +10,18 @@ GO ?= go
 BIN := $(CURDIR)/bin
 DIST := $(CURDIR)/dist
 
+# What make release builds: see docs/releasing.md. VERSION is that of the release, OUT its folder, KEY a private key to sign with, IMAGES the prefix
+# of the images' names, DOWNLOAD the address of the files, CERTIFICATES the CA certificates in images, and BUILDER what runs the build.
+VERSION ?=
+OUT ?= $(DIST)/release
+KEY ?=
+IMAGES ?=
+DOWNLOAD ?=
+CERTIFICATES ?=
+BUILDER ?=
+# The platforms that kyma is released for; images are for those of linux.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
 # The image that is deployed, built and pushed.
 IMG ?= lifecycle-manager:dev
 # Where `make run` runs: empty means a playground on this machine, "current" the cluster of the current kubeconfig.
@@ -59,7 +71,7 @@ BENCHARGS ?=
 PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
-RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
+RACELESS := ./api/v1alpha1 ./hack/image/programimage ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
 	./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./internal/kubeconfig ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
@@ -137,7 +149,7 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and the tree is tidy.
-	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-web
+	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-workflows verify-web build-platforms
 
 .PHONY: verify-generated
 verify-generated: generate manifests reference-docs cli-docs
@@ -166,6 +178,10 @@ verify-arch:
 .PHONY: verify-config
 verify-config:
 	@$(with-assets) hack/kustomize-builds.sh $(kubectl)
+
+.PHONY: verify-workflows
+verify-workflows: $(BIN)/actionlint
+	$(BIN)/actionlint .github/workflows/*.yaml
 
 # The front end of the dashboard. What it builds is committed, so that a machine with only Go builds everything.
 web = cd web && npm ci --no-audit --no-fund --silent && npm run --silent
@@ -196,9 +212,10 @@ prepare: ## Build what verify and test need, so that these only check and test.
 	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
 
 .PHONY: build-tools
-build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm
+build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
 	$(GO) list -deps -test -export ./... >/dev/null
 	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
+	for platform in $(PLATFORMS); do GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) list -deps -export ./cmd/kyma >/dev/null; done
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
@@ -384,14 +401,32 @@ deploy: ## Deploy the manager with the image IMG and the registry REGISTRY; DEPL
 undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
 	$(with-assets) { $(kubectl) kustomize config/local; echo ---; $(kubectl) kustomize config/dashboard; } | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
 
+##@ Release
+
+comma := ,
+empty :=
+
+.PHONY: release
+release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY, IMAGES, DOWNLOAD, CERTIFICATES, BUILDER.
+	@$(GO) run ./hack/release -version='$(VERSION)' -platforms='$(subst $(empty) $(empty),$(comma),$(PLATFORMS))' -out='$(OUT)' -key='$(KEY)' \
+		-images='$(IMAGES)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
+
+.PHONY: build-platforms
+build-platforms: ## Compile kyma for every platform of a release, and keep nothing.
+	@for platform in $(PLATFORMS); do \
+		echo "kyma for $$platform"; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/kyma; \
+	done
+
 # Tools, built once at the versions in hack/tools/go.mod.
 tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-crd-ref-docs := github.com/elastic/crd-ref-docs
 tool-gotestsum := gotest.tools/gotestsum
 tool-helm := helm.sh/helm/v4/cmd/helm
+tool-actionlint := github.com/rhysd/actionlint/cmd/actionlint
 
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm: hack/tools/go.mod hack/tools/go.sum
+$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm $(BIN)/actionlint: hack/tools/go.mod hack/tools/go.sum
 	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
 	@touch $@
 
