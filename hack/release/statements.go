@@ -32,14 +32,14 @@ func (r *release) writeSBOM(context.Context) error {
 	}
 	contents := sbom.Release{Name: project, Version: r.version, Created: r.source.time}
 	for _, f := range r.files {
-		artifact := sbom.Artifact{Name: f.name, SHA256: f.sum}
+		described := sbom.File{Name: f.name, SHA256: f.sum}
 		for _, p := range f.programs {
-			artifact.Programs = append(artifact.Programs, p.linked)
+			described.Programs = append(described.Programs, p.linked)
 			if p.name == clientProgram {
-				artifact.FrontEnd = front
+				described.FrontEnd = front
 			}
 		}
-		contents.Artifacts = append(contents.Artifacts, artifact)
+		contents.Files = append(contents.Files, described)
 	}
 	text, err := contents.Document()
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 	namespaces = "https://spdx.org/spdxdocs/"
 )
 
-// Artifact is a file of a release.
-type Artifact struct {
+// File is a file of a release.
+type File struct {
 	Name, SHA256 string
 	// Programs are what it has of programs, FrontEnd the npm packages in these.
 	Programs []*debug.BuildInfo
@@ -41,14 +41,14 @@ type Artifact struct {
 type Release struct {
 	Name, Version string
 	Created       time.Time
-	Artifacts     []Artifact
+	Files         []File
 }
 
 // Document returns the SPDX document of a release, as JSON. The same release gives the same bytes.
 func (r Release) Document() ([]byte, error) {
 	d := &document{parts: map[common.ElementID]*spdx.Package{}}
-	for _, artifact := range r.Artifacts {
-		d.describe(artifact, r.Version)
+	for _, file := range r.Files {
+		d.describe(file, r.Version)
 	}
 	doc := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: documentID,
@@ -69,41 +69,41 @@ func (r Release) Document() ([]byte, error) {
 // namespace returns an identifier that no other document has: another content has another one.
 func (r Release) namespace() string {
 	sum := sha256.New()
-	for _, artifact := range r.Artifacts {
-		fmt.Fprintln(sum, artifact.SHA256, artifact.Name)
+	for _, file := range r.Files {
+		fmt.Fprintln(sum, file.SHA256, file.Name)
 	}
 	return namespaces + r.Name + "-" + r.Version + "-" + hex.EncodeToString(sum.Sum(nil))
 }
 
 // document collects what is said once: a module that is in several programs is one package.
 type document struct {
-	artifacts     []*spdx.Package
+	files         []*spdx.Package
 	parts         map[common.ElementID]*spdx.Package
 	relationships []*spdx.Relationship
 }
 
-func (d *document) describe(artifact Artifact, version string) {
-	file := &spdx.Package{
-		PackageName: artifact.Name, PackageSPDXIdentifier: identifier("File", artifact.Name, artifact.SHA256), PackageVersion: version,
-		PackageFileName: artifact.Name, PackageDownloadLocation: unknown,
-		PackageChecksums:        []spdx.Checksum{{Algorithm: common.SHA256, Value: artifact.SHA256}},
+func (d *document) describe(file File, version string) {
+	described := &spdx.Package{
+		PackageName: file.Name, PackageSPDXIdentifier: identifier("File", file.Name, file.SHA256), PackageVersion: version,
+		PackageFileName: file.Name, PackageDownloadLocation: unknown,
+		PackageChecksums:        []spdx.Checksum{{Algorithm: common.SHA256, Value: file.SHA256}},
 		PackageLicenseConcluded: unknown, PackageLicenseDeclared: unknown, PackageCopyrightText: unknown,
 	}
-	d.artifacts = append(d.artifacts, file)
-	d.relate(documentID, common.TypeRelationshipDescribe, file.PackageSPDXIdentifier)
+	d.files = append(d.files, described)
+	d.relate(documentID, common.TypeRelationshipDescribe, described.PackageSPDXIdentifier)
 	var contained []common.ElementID
-	for _, program := range artifact.Programs {
+	for _, program := range file.Programs {
 		contained = append(contained, d.add(standardLibrary(program.GoVersion)))
 		for _, module := range program.Deps {
 			contained = append(contained, d.add(goModule(module)))
 		}
 	}
-	for _, part := range artifact.FrontEnd {
+	for _, part := range file.FrontEnd {
 		contained = append(contained, d.add(part.describe()))
 	}
 	slices.Sort(contained)
 	for _, part := range slices.Compact(contained) {
-		d.relate(file.PackageSPDXIdentifier, common.TypeRelationshipContains, part)
+		d.relate(described.PackageSPDXIdentifier, common.TypeRelationshipContains, part)
 	}
 }
 
@@ -120,11 +120,11 @@ func (d *document) relate(from common.ElementID, how string, to common.ElementID
 
 // packages returns the files in their order, and then what is in them, sorted.
 func (d *document) packages() []*spdx.Package {
-	all := slices.Clone(d.artifacts)
+	all := slices.Clone(d.files)
 	for _, part := range d.parts {
 		all = append(all, part)
 	}
-	slices.SortFunc(all[len(d.artifacts):], func(a, b *spdx.Package) int {
+	slices.SortFunc(all[len(d.files):], func(a, b *spdx.Package) int {
 		return strings.Compare(string(a.PackageSPDXIdentifier), string(b.PackageSPDXIdentifier))
 	})
 	return all

@@ -40,7 +40,7 @@ func release(t *testing.T) Release {
 	}
 	return Release{
 		Name: "lifecycle-manager", Version: "1.2.3", Created: time.Date(2026, 11, 28, 7, 11, 3, 0, time.UTC),
-		Artifacts: []Artifact{
+		Files: []File{
 			{Name: "kyma_1.2.3_linux_amd64.tar.gz", SHA256: strings.Repeat("a", 64), Programs: []*debug.BuildInfo{program(oras, forked)}, FrontEnd: front},
 			{Name: "lifecycle-manager_1.2.3_image.tar", SHA256: strings.Repeat("b", 64), Programs: []*debug.BuildInfo{program(oras), program(oras)}},
 			{Name: "install.yaml", SHA256: strings.Repeat("c", 64)},
@@ -140,7 +140,7 @@ func TestDocument_IsTheSameTwiceAndAnotherForOtherFiles(t *testing.T) {
 		t.Errorf("the same release gave other bytes (%v)", err)
 	}
 	changed := release(t)
-	changed.Artifacts[2].SHA256 = strings.Repeat("d", 64)
+	changed.Files[2].SHA256 = strings.Repeat("d", 64)
 	if changed.namespace() == release(t).namespace() {
 		t.Error("a document about other files has the same namespace")
 	}
