@@ -98,7 +98,7 @@ func TestStatement_RefusesWhatIsIncomplete(t *testing.T) {
 		"a file whose digest is none":  {func(b *Build) { b.Outputs[0].Digest = "abc" }, "digest"},
 		"a source without a commit":    {func(b *Build) { b.Inputs[0].Digest = "main" }, "digest"},
 		"a build without parameters":   {func(b *Build) { b.Parameters = nil }, "externalParameters"},
-		"a parameter that is no JSON":  {func(b *Build) { b.Parameters["at"] = make(chan int) }, "parameters"},
+		"a parameter that is no JSON":  {func(b *Build) { b.Parameters["at"] = func() {} }, "parameters"},
 		"a toolchain that is not JSON": {func(b *Build) { b.Toolchain["at"] = struct{}{} }, "toolchain"},
 	} {
 		t.Run(name, func(t *testing.T) {
