@@ -10,18 +10,6 @@ GO ?= go
 BIN := $(CURDIR)/bin
 DIST := $(CURDIR)/dist
 
-# What make release builds: see docs/releasing.md. VERSION is that of the release, OUT its folder, KEY a private key to sign with, IMAGES the prefix
-# of the images' names, DOWNLOAD the address of the files, CERTIFICATES the CA certificates in images, and BUILDER what runs the build.
-VERSION ?=
-OUT ?= $(DIST)/release
-KEY ?=
-IMAGES ?=
-DOWNLOAD ?=
-CERTIFICATES ?=
-BUILDER ?=
-# The platforms that kyma is released for; images are for those of linux.
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-
 # The image that is deployed, built and pushed.
 IMG ?= lifecycle-manager:dev
 # Where `make run` runs: empty means a playground on this machine, "current" the cluster of the current kubeconfig.
@@ -178,10 +166,6 @@ verify-arch:
 .PHONY: verify-config
 verify-config:
 	@$(with-assets) hack/kustomize-builds.sh $(kubectl)
-
-.PHONY: verify-workflows
-verify-workflows: $(BIN)/actionlint
-	$(BIN)/actionlint .github/workflows/*.yaml
 
 # The front end of the dashboard. What it builds is committed, so that a machine with only Go builds everything.
 web = cd web && npm ci --no-audit --no-fund --silent && npm run --silent
@@ -401,35 +385,5 @@ deploy: ## Deploy the manager with the image IMG and the registry REGISTRY; DEPL
 undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
 	$(with-assets) { $(kubectl) kustomize config/local; echo ---; $(kubectl) kustomize config/dashboard; } | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
 
-##@ Release
-
-comma := ,
-empty :=
-
-.PHONY: release
-release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY, IMAGES, DOWNLOAD, CERTIFICATES, BUILDER.
-	@$(GO) run ./hack/release -version='$(VERSION)' -platforms='$(subst $(empty) $(empty),$(comma),$(PLATFORMS))' -out='$(OUT)' -key='$(KEY)' \
-		-images='$(IMAGES)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
-
-.PHONY: build-platforms
-build-platforms: ## Compile kyma for every platform of a release, and keep nothing.
-	@for platform in $(PLATFORMS); do \
-		echo "kyma for $$platform"; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/kyma; \
-	done
-
-# Tools, built once at the versions in hack/tools/go.mod.
-tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
-tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-tool-crd-ref-docs := github.com/elastic/crd-ref-docs
-tool-gotestsum := gotest.tools/gotestsum
-tool-helm := helm.sh/helm/v4/cmd/helm
-tool-actionlint := github.com/rhysd/actionlint/cmd/actionlint
-
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm $(BIN)/actionlint: hack/tools/go.mod hack/tools/go.sum
-	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
-	@touch $@
-
-$(BIN)/ginkgo: go.mod go.sum
-	$(GO) build -o $@ github.com/onsi/ginkgo/v2/ginkgo
-	@touch $@
+include hack/release/release.mk
+include hack/tools/tools.mk
