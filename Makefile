@@ -52,7 +52,7 @@ BENCHARGS ?=
 PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
-RACELESS := ./api/v1alpha1 ./hack/chart ./hack/image ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
+RACELESS := ./api/v1alpha1 ./hack/chart ./hack/image/programimage ./hack/release ./hack/release/archive ./hack/release/provenance ./hack/release/sbom ./hack/release/signing ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
 	./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./internal/kubeconfig ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
@@ -133,8 +133,8 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 ##@ Checks and tests
 
 .PHONY: verify
-verify: ## Check that generated files are up to date and the tree is tidy, and lint the chart.
-	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-web
+verify: ## Check that generated files are up to date and the tree is tidy, and lint chart and workflows.
+	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-workflows verify-web build-platforms
 
 .PHONY: verify-generated
 verify-generated: generate manifests chart reference-docs cli-docs
@@ -199,9 +199,10 @@ prepare: ## Build what verify and test need, so that these only check and test.
 	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
 
 .PHONY: build-tools
-build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm
+build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
 	$(GO) list -deps -test -export ./... >/dev/null
 	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
+	for platform in $(PLATFORMS); do GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) list -deps -export ./cmd/kyma >/dev/null; done
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
@@ -377,17 +378,5 @@ deploy: ## Deploy the manager with the image IMG and the registry REGISTRY; DEPL
 undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
 	$(with-assets) { $(kubectl) kustomize config/local; echo ---; $(kubectl) kustomize config/dashboard; } | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
 
-# Tools, built once at the versions in hack/tools/go.mod.
-tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
-tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-tool-crd-ref-docs := github.com/elastic/crd-ref-docs
-tool-gotestsum := gotest.tools/gotestsum
-tool-helm := helm.sh/helm/v4/cmd/helm
-
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm: hack/tools/go.mod hack/tools/go.sum
-	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
-	@touch $@
-
-$(BIN)/ginkgo: go.mod go.sum
-	$(GO) build -o $@ github.com/onsi/ginkgo/v2/ginkgo
-	@touch $@
+include hack/release/release.mk
+include hack/tools/tools.mk

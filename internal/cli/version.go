@@ -10,8 +10,9 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// Version is set by the linker in releases; builds from a checkout show their commit.
-var Version = ""
+// Version and Commit are set by the linker in releases (hack/release). Without them, the version is "dev", and the commit is the one that the
+// go command recorded, if it did.
+var Version, Commit string
 
 type versionDocument struct {
 	console.Versioned
@@ -24,10 +25,10 @@ type versionDocument struct {
 // build returns the version of this program.
 func build() versionDocument {
 	d := versionDocument{
-		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"),
+		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"), Commit: Commit,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if info, ok := debug.ReadBuildInfo(); ok && d.Commit == "" {
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" {
 				d.Commit = setting.Value
