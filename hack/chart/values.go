@@ -39,7 +39,7 @@ func describe(mapping *yaml.Node, path string) ([]value, error) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, content := mapping.Content[i], mapping.Content[i+1]
 		name := strings.TrimPrefix(path+"."+key.Value, ".")
-		text := sentence(key.HeadComment)
+		text := describe(key.HeadComment)
 		if text == "" && content.Kind == yaml.MappingNode && len(content.Content) > 0 {
 			below, err := describe(content, name)
 			if err != nil {
@@ -61,7 +61,7 @@ func describe(mapping *yaml.Node, path string) ([]value, error) {
 }
 
 // sentence returns a comment as text.
-func sentence(comment string) string {
+func describe(comment string) string {
 	var words []string
 	for line := range strings.Lines(comment) {
 		words = append(words, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "#"))...)

@@ -146,7 +146,9 @@ func TestMakeTargets(t *testing.T) {
 	expect(t, MakeTargets(fixture(t, files)),
 		"README.md: names make other", "docs/a/page.md: names make gone", "docs/a/page.md: names make lost")
 	const more = "include hack/more.mk\n" + makefile
-	included := map[string]string{"README.md": "`make release`, `make lost`", "Makefile": more, "hack/more.mk": "release:\n\techo\n"}
+	included := map[string]string{
+		"README.md": "`make release`, `make two`, `make lost`", "Makefile": more, "hack/more.mk": "release:\n\techo\n", "hack/two.mk": "two:\n",
+	}
 	expect(t, MakeTargets(fixture(t, included)), "README.md: names make lost")
 	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": ""})), "Makefile: cannot be read")
 	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": "", "Makefile": more})), "Makefile: cannot be read: ")
