@@ -39,7 +39,7 @@ func describe(mapping *yaml.Node, path string) ([]value, error) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, content := mapping.Content[i], mapping.Content[i+1]
 		name := strings.TrimPrefix(path+"."+key.Value, ".")
-		text := describe(key.HeadComment)
+		text := textOf(key.HeadComment)
 		if text == "" && content.Kind == yaml.MappingNode && len(content.Content) > 0 {
 			below, err := describe(content, name)
 			if err != nil {
@@ -60,8 +60,8 @@ func describe(mapping *yaml.Node, path string) ([]value, error) {
 	return values, nil
 }
 
-// sentence returns a comment as text.
-func describe(comment string) string {
+// textOf returns a comment as one line.
+func textOf(comment string) string {
 	var words []string
 	for line := range strings.Lines(comment) {
 		words = append(words, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "#"))...)
