@@ -154,12 +154,12 @@ func (b *bulkCall) edit(ctx context.Context, kyma *v1beta2.Kyma, do bulkEditor, 
 		made.outcome = bulk.Done
 	}
 	made.items = b.items(s, done)
-	made.awaited = b.awaited(s, done, wants)
+	made.awaited = b.waitOptions(s, done, wants)
 	return made
 }
 
-// awaited returns what to wait for after an edit.
-func (b *bulkCall) awaited(s *session, done applied, wants expecting) *waitfor.Options {
+// waitOptions returns what to wait for after an edit.
+func (b *bulkCall) waitOptions(s *session, done applied, wants expecting) *waitfor.Options {
 	options := &waitfor.Options{Kyma: s.Key(), Generation: done.After.Generation, Again: b.again}
 	if wants == nil {
 		return options

@@ -38,8 +38,8 @@ func three(t *testing.T) *bench {
 	return b
 }
 
-// told returns an output on one line, with the namespace of the test as NS.
-func (b *bench) told(text string) string {
+// flat returns an output on one line, with the namespace of the test as NS.
+func (b *bench) flat(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, b.namespace, "NS")), " ")
 }
 
@@ -92,7 +92,7 @@ func TestBulk(t *testing.T) {
 			b := three(t)
 			to := &console.Console{In: strings.NewReader(c.typed + "\n"), Asks: c.typed != ""}
 			code, out, said := b.runAs(to, strings.Fields(c.args)...)
-			if code != c.code || !strings.Contains(b.told(out), c.out) || !strings.Contains(b.told(said), c.said) || c.out == "" && out != "" {
+			if code != c.code || !strings.Contains(b.flat(out), c.out) || !strings.Contains(b.flat(said), c.said) || c.out == "" && out != "" {
 				t.Errorf("exit code %d, want %d\n%s\nwant %q in it; said\n%s\nwant %q in it", code, c.code, out, c.out, said, c.said)
 			}
 			if got := strings.Join([]string{b.entries("a"), b.entries("b"), b.entries("c")}, " | "); got != c.want {
@@ -139,7 +139,7 @@ func TestBulk_Requirements(t *testing.T) {
 		{"delete beacon --all-kymas --cascade --yes", "done 2 delete notes, delete beacon NS/a and NS/b unchanged 1 does not have beacon NS/c", 0},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
-		if code != step.code || !strings.Contains(b.told(out), step.out) {
+		if code != step.code || !strings.Contains(b.flat(out), step.out) {
 			t.Errorf("%s: exit code %d, want %d\n%s\nwant %q in it; said %s", step.args, code, step.code, out, step.out, said)
 		}
 	}
@@ -150,7 +150,7 @@ func TestBulk_KymasOfThisCluster(t *testing.T) {
 	b := newBench(t)
 	b.kyma("here", v1beta2.Module{Name: "notes"})
 	code, out, _ := b.run("delete", "notes", "--all-kymas", "--yes")
-	if code != 1 || !strings.Contains(b.told(out), "refused 1 its modules are in this cluster: delete them with --kyma") || b.entries("here") != "notes" {
+	if code != 1 || !strings.Contains(b.flat(out), "refused 1 its modules are in this cluster: delete them with --kyma") || b.entries("here") != "notes" {
 		t.Errorf("exit code %d, %s; the Kyma has %s", code, out, b.entries("here"))
 	}
 }
@@ -171,7 +171,7 @@ func TestBulk_WhatTheUserOfTheRuntimeAsksFor(t *testing.T) {
 		{"upgrade notes --to fast --with-module notes:regular --yes", "done 1 change notes (channel fast)", "notes:fast", 0},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
-		if code != step.code || !strings.Contains(b.told(out), step.out) || b.entries("far") != step.want {
+		if code != step.code || !strings.Contains(b.flat(out), step.out) || b.entries("far") != step.want {
 			t.Errorf("%s: exit code %d, %s: %s; the Kyma has %s", step.args, code, out, said, b.entries("far"))
 		}
 	}
@@ -213,7 +213,7 @@ func TestBulk_SuspendAndResume(t *testing.T) {
 		{"reconcile --all --all-kymas --yes", "done 3 reconcile", "b-notes"},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
-		if code != 0 || !strings.Contains(b.told(out), step.out) {
+		if code != 0 || !strings.Contains(b.flat(out), step.out) {
 			t.Errorf("%s: exit code %d, %q, want %q: %s", step.args, code, out, step.out, said)
 		}
 		if got := strings.Join(suspended(), " "); got != step.want {
@@ -239,14 +239,14 @@ func TestBulk_WithoutTheRight(t *testing.T) {
 	b.config = rest.CopyConfig(admin)
 	b.config.Impersonate.UserName = user
 	code, out, said := b.run("add", "notes", "--all-kymas", "--yes")
-	if want := `failed 2 kymas.operator.kyma-project.io "NAME" is forbidden: User "bulk-reader" cannot patch`; code != 1 || !strings.Contains(b.told(out), want) {
+	if want := `failed 2 kymas.operator.kyma-project.io "NAME" is forbidden: User "bulk-reader" cannot patch`; code != 1 || !strings.Contains(b.flat(out), want) {
 		t.Errorf("exit code %d, %s; want %q in it", code, out, want)
 	}
 	if !strings.Contains(said, "Error: 2 failed of 3 Kymas\nHint: ask for the right to get and patch") {
 		t.Errorf("said %s", said)
 	}
 	code, out, said = b.run("add", "notes", "--all-kymas", "--yes", "--fail-fast", "--concurrency", "1")
-	if code != 1 || !strings.Contains(b.told(out), "failed 1") || !strings.Contains(b.told(out), "not begun 1 not begun after a failure") ||
+	if code != 1 || !strings.Contains(b.flat(out), "failed 1") || !strings.Contains(b.flat(out), "not begun 1 not begun after a failure") ||
 		!strings.Contains(said, "1 failed and 1 not begun of 3 Kymas") {
 		t.Errorf("exit code %d, %s: %s", code, out, said)
 	}
@@ -277,7 +277,7 @@ func TestBulk_WaitsForAll(t *testing.T) {
 	manager.Wait()
 	want := "2 of 3 Kymas: done (NS/a and NS/b) 1 of 3 Kymas: failed: notes is in state Error: SignatureMissing: is not signed (NS/c) " +
 		"Error: 1 Kyma did not become as requested"
-	if code != 1 || !strings.Contains(b.told(said), want) {
+	if code != 1 || !strings.Contains(b.flat(said), want) {
 		t.Errorf("exit code %d, want %q in\n%s", code, want, said)
 	}
 }

@@ -20,13 +20,16 @@ type bulkFlags struct {
 	failFast, verbose bool
 }
 
-// bulkFlag adds the flags for many Kymas.
+// bulkFlag adds the flags for many Kymas, after the others of a command.
 func (c *change) bulkFlag(command *cobra.Command) {
 	c.bulk.selection.AddFlags(command)
 	flags := command.Flags()
 	flags.IntVar(&c.bulk.concurrency, "concurrency", usualConcurrency, "with many Kymas: how many are written at a time")
 	flags.BoolVar(&c.bulk.failFast, "fail-fast", false, "with many Kymas: begin no further one after a failure")
 	flags.BoolVar(&c.bulk.verbose, "verbose", false, "with many Kymas: name all of them in the summary")
+	if c.waits != nil {
+		c.waits.Usage += "; with many Kymas only if it is given"
+	}
 }
 
 // many reports whether the flags select many Kymas, and returns what is wrong with them.

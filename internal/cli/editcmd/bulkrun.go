@@ -104,7 +104,7 @@ func (b *bulkCall) ended(ctx context.Context, effects []effect) error {
 		forbidden = forbidden || effects[i].forbidden
 	}
 	if ctx.Err() != nil {
-		b.console.Sayf("Stopped: %s changed, %s not begun.%s", was(counts[bulk.Done]), was(counts[bulk.NotTried]), sentence(b.repeat))
+		b.console.Sayf("Stopped: %s changed, %s not begun.%s", was(counts[bulk.Done]), was(counts[bulk.NotTried]), asSentence(b.repeat))
 		return ctx.Err()
 	}
 	var parts []string

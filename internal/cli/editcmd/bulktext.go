@@ -154,8 +154,8 @@ func kymasText(keys []client.ObjectKey) string {
 	return fmt.Sprintf("%s (%s)", plural(len(keys)), bulk.Names(keys, namedKymas))
 }
 
-// sentence returns a hint as a further sentence of a line.
-func sentence(hint string) string {
+// asSentence returns a hint as a further sentence of a line.
+func asSentence(hint string) string {
 	if hint == "" {
 		return ""
 	}

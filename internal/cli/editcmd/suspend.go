@@ -86,13 +86,13 @@ func (m *marked) prepare(command *cobra.Command, waits bool) {
 	command.Args = names(0, -1, "NAME")
 	command.ValidArgsFunction = m.completeEnabled
 	m.kymaFlag(command)
-	m.bulkFlag(command)
 	m.dryRunFlag(command.Flags())
 	m.outputFlag(command.Flags())
 	m.timeout, m.again = time.Minute, true
 	if waits {
 		m.waitFlags(command.Flags())
 	}
+	m.bulkFlag(command)
 	command.Flags().BoolVar(&m.all, "all", false, "the whole Kyma, or all of each selected one")
 }
 

@@ -113,7 +113,7 @@ func TestBulk_AThousandKymas(t *testing.T) {
 		begin := time.Now()
 		code, out, said := b.run(strings.Fields(step.args)...)
 		refused := strings.Contains(step.out, "refused")
-		if code != 0 && !refused || !strings.Contains(b.told(out), step.out) || strings.Count(out, "\n") > 4 {
+		if code != 0 && !refused || !strings.Contains(b.flat(out), step.out) || strings.Count(out, "\n") > 4 {
 			t.Errorf("%s: exit code %d\n%s\nwant %q in it; said %s", step.args, code, out, step.out, said)
 		}
 		gets, patches, others := counts.taken()
@@ -139,7 +139,7 @@ func interrupted(b *bench) {
 	to := &console.Console{In: &bytes.Buffer{}}
 	code, out, said := b.runIn(ctx, to, "add", "notes", "--all-kymas", "--yes")
 	_, first, _ := counts.taken()
-	if code != 130 || first < 300 || first >= 400 || !strings.Contains(b.told(out), "not begun before the interruption") {
+	if code != 130 || first < 300 || first >= 400 || !strings.Contains(b.flat(out), "not begun before the interruption") {
 		b.Errorf("exit code %d after %d patches\n%s", code, first, out)
 	}
 	if want := fmt.Sprintf("Stopped: %d Kymas were changed, %d Kymas were not begun. The same command again does only what is left.\nInterrupted.", first, 1000-first); !strings.Contains(said, want) {
@@ -147,7 +147,7 @@ func interrupted(b *bench) {
 	}
 	code, out, said = b.run("add", "notes", "--all-kymas", "--yes")
 	_, second, _ := counts.taken()
-	if code != 0 || first+second != 1000 || !strings.Contains(b.told(out), fmt.Sprintf("done %d add notes", second)) {
+	if code != 0 || first+second != 1000 || !strings.Contains(b.flat(out), fmt.Sprintf("done %d add notes", second)) {
 		b.Errorf("exit code %d after %d and %d patches\n%s\nsaid %s", code, first, second, out, said)
 	}
 	var kymas v1beta2.KymaList
