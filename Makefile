@@ -134,7 +134,7 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and the tree is tidy, and lint chart and workflows.
-	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-workflows verify-web build-platforms
+	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-workflows verify-web
 
 .PHONY: verify-generated
 verify-generated: generate manifests chart reference-docs cli-docs
