@@ -1,5 +1,5 @@
-// Command chart writes what the operator's Helm chart has from elsewhere: the objects that kustomize builds of config/, and the table of the
-// chart's values in its README.
+// Command chart writes what the operator's Helm chart has from elsewhere: the objects that kustomize builds of config/, and the table of
+// the chart's values in its README.
 //
 // The chart repeats nothing of config/: its templates read these files, switch parts on, and change what values say. It does not render the
 // chart, and builds no kustomization but those of config/.

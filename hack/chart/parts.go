@@ -82,8 +82,8 @@ func difference(before, after []*unstructured.Unstructured) (part, error) {
 	return p, nil
 }
 
-// appended returns what one Deployment has at the end of the lists of its pod that the other one lacks. It refuses any other difference, which
-// the chart could not tell from what values change.
+// appended returns what one Deployment has at the end of the lists of its pod that the other one lacks. It refuses any other difference,
+// which the chart could not tell from what values change.
 func appended(before, after *unstructured.Unstructured) (map[string]any, error) {
 	rest := after.DeepCopy()
 	was, err := listsOf(before)

@@ -10,9 +10,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// Version and Commit are set by the linker in releases (hack/release). Without them, the version is "dev", and the commit is the one that the
-// go command recorded, if it did.
-var Version, Commit string
+// Version is set by the linker in releases (hack/release). Without it, the version is "dev".
+var Version string
+
+// Commit is set by the linker, too. Without it, the commit is the one that the go command recorded, if it did.
+var Commit string
 
 type versionDocument struct {
 	console.Versioned

@@ -198,8 +198,8 @@ func (at *merge) tooLarge(effective *v1beta2.SeenSpec) string {
 		}
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("hub and runtime together have %d bytes of values, and at most %d are accepted: shorten the values of %s (%d bytes) in "+
-		"the hub's Kyma, or others in the runtime's; until then edits of both wait, and what was merged last stays",
+	return fmt.Sprintf("hub and runtime together have %d bytes of values, and at most %d are accepted: shorten the values of %s (%d bytes) "+
+		"in the hub's Kyma, or others in the runtime's; until then edits of both wait, and what was merged last stays",
 		size, maxValues, firstOf(names), added)
 }
 

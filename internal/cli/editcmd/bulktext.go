@@ -44,7 +44,7 @@ func (b *bulkCall) groups(results []bulk.Result) []bulk.Group {
 	return bulk.Bounded(groups, shownGroups)
 }
 
-// names names the Kymas of a group.
+// names lists the Kymas of a group.
 func (b *bulkCall) names(group bulk.Group) string {
 	if b.bulk.verbose {
 		return bulk.Names(group.Keys, 0)
@@ -139,7 +139,7 @@ func fieldTexts(fields []string, entry *v1beta2.Module) []string {
 	return texts
 }
 
-// anyChange reports whether one of some changes changes anything.
+// anyChange reports whether one of some changes has an effect.
 func anyChange(changes []kymaedit.Change) bool {
 	for _, change := range changes {
 		if change.Action != kymaedit.Unchanged {
