@@ -202,7 +202,6 @@ prepare: ## Build what verify and test need, so that these only check and test.
 build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
 	$(GO) list -deps -test -export ./... >/dev/null
 	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
-	for platform in $(PLATFORMS); do GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) list -deps -export ./cmd/kyma >/dev/null; done
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
