@@ -52,7 +52,7 @@ BENCHARGS ?=
 PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
-RACELESS := ./api/v1alpha1 ./hack/image ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
+RACELESS := ./api/v1alpha1 ./hack/chart ./hack/image/programimage ./hack/release ./hack/release/archive ./hack/release/provenance ./hack/release/sbom ./hack/release/signing ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
 	./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./internal/kubeconfig ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/rollouts ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
@@ -61,7 +61,7 @@ RACE_APART := ./pkg/component ./pkg/content ./pkg/render/helm
 LONGEST := ./internal/manager/clustercache ./internal/client/directinstall ./pkg/content ./internal/dashboard/operations ./internal/cli/editcmd ./internal/dashboard/server ./pkg/declarative ./pkg/apply \
 	./internal/devenv/localcluster ./tests/shards ./pkg/installer ./pkg/component ./internal/manager/sharding ./pkg/render/helm
 # Paths that generators write.
-GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference
+GENERATED := api config/crd/bases config/components/webhook/bases config/rbac/role.yaml docs/reference charts/lifecycle-manager/files charts/lifecycle-manager/README.md
 
 # One set of flags for every build: what one stage compiled serves the others, and -trimpath lets checkouts in other folders share it. Only
 # what is built for the race detector needs a C compiler. Its programs are linked by Go alone, which takes a third of the time, unless they can
@@ -104,6 +104,10 @@ manifests: $(BIN)/controller-gen ## Write CRDs and RBAC from the markers in the 
 	rm -f config/components/webhook/bases/*_module*.yaml # not in v1alpha1
 	$(BIN)/controller-gen rbac:roleName=klm-manager paths=./internal/... output:rbac:dir=config/rbac
 
+.PHONY: chart
+chart: manifests ## Write what the Helm chart has from config/, and the table of its values.
+	$(GO) run ./hack/chart
+
 .PHONY: reference-docs
 reference-docs: $(BIN)/crd-ref-docs ## Write docs/reference/api.md from the API types.
 	@mkdir -p docs/reference
@@ -129,15 +133,15 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 ##@ Checks and tests
 
 .PHONY: verify
-verify: ## Check that generated files are up to date and the tree is tidy.
-	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-web
+verify: ## Check that generated files are up to date and the tree is tidy, and lint chart and workflows.
+	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-workflows verify-web
 
 .PHONY: verify-generated
-verify-generated: generate manifests reference-docs cli-docs
+verify-generated: generate manifests chart reference-docs cli-docs
 	@changed=$$(git status --porcelain -- $(GENERATED)); \
 	if [ -n "$$changed" ]; then \
 		git --no-pager diff --stat -- $(GENERATED); \
-		printf 'generated files differ from what is committed; run make generate manifests reference-docs cli-docs and commit:\n%s\n' "$$changed"; \
+		printf 'generated files differ from what is committed; run make generate manifests chart reference-docs cli-docs and commit:\n%s\n' "$$changed"; \
 		exit 1; \
 	fi
 
@@ -159,6 +163,12 @@ verify-arch:
 .PHONY: verify-config
 verify-config:
 	@$(with-assets) hack/kustomize-builds.sh $(kubectl)
+
+# With default values, and with every value otherwise.
+.PHONY: verify-chart
+verify-chart: $(BIN)/helm
+	$(BIN)/helm lint --strict --quiet --namespace kcp-system charts/lifecycle-manager
+	$(BIN)/helm lint --strict --quiet --namespace kcp-system --values hack/chart/testdata/everything.yaml charts/lifecycle-manager
 
 # The front end of the dashboard. What it builds is committed, so that a machine with only Go builds everything.
 web = cd web && npm ci --no-audit --no-fund --silent && npm run --silent
@@ -189,7 +199,7 @@ prepare: ## Build what verify and test need, so that these only check and test.
 	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
 
 .PHONY: build-tools
-build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm
+build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
 	$(GO) list -deps -test -export ./... >/dev/null
 	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
 
@@ -367,17 +377,5 @@ deploy: ## Deploy the manager with the image IMG and the registry REGISTRY; DEPL
 undeploy: ## Remove the manager, and the dashboard with its records; CRDs, namespace kcp-system and what is in it stay.
 	$(with-assets) { $(kubectl) kustomize config/local; echo ---; $(kubectl) kustomize config/dashboard; } | $(kubectl) delete --ignore-not-found -l app.kubernetes.io/name=lifecycle-manager -f -
 
-# Tools, built once at the versions in hack/tools/go.mod.
-tool-controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
-tool-golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-tool-crd-ref-docs := github.com/elastic/crd-ref-docs
-tool-gotestsum := gotest.tools/gotestsum
-tool-helm := helm.sh/helm/v4/cmd/helm
-
-$(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/helm: hack/tools/go.mod hack/tools/go.sum
-	cd hack/tools && $(GO) build -o $@ $(tool-$(notdir $@))
-	@touch $@
-
-$(BIN)/ginkgo: go.mod go.sum
-	$(GO) build -o $@ github.com/onsi/ginkgo/v2/ginkgo
-	@touch $@
+include hack/release/release.mk
+include hack/tools/tools.mk

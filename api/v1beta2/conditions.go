@@ -242,7 +242,8 @@ const (
 	ReasonSourceInvalid = "SourceInvalid"
 	// ReasonSourceUnsupported: this version cannot install that type of source or field.
 	ReasonSourceUnsupported = "SourceUnsupported"
-	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema.
+	// ReasonValuesInvalid: values, config layer or set strings cannot be read, or do not fit the chart's schema. SpecSync: hub and runtime
+	// have too many values together.
 	ReasonValuesInvalid = "ValuesInvalid"
 	// ReasonValuesNotFound: a Secret or ConfigMap that an entry of a Kyma takes values from is not there, or does not hold them any more.
 	ReasonValuesNotFound = "ValuesNotFound"

@@ -1,10 +1,11 @@
-// Command clidocs writes the reference of the kyma commands: one page of Markdown for each, or man pages.
+// Command clidocs writes the reference of the kyma commands, one page of Markdown for each or man pages, and the completions of shells.
 package main
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,19 +21,25 @@ import (
 func main() {
 	markdown := flag.String("markdown", "", "`folder` for Markdown; what is in it goes first")
 	man := flag.String("man", "", "`folder` for man pages")
+	completions := flag.String("completions", "", "`folder` for the completions of bash, zsh, fish and PowerShell")
 	flag.Parse()
-	if err := write(*markdown, *man); err != nil {
+	if err := write(*markdown, *man, *completions); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func write(markdown, man string) error {
+func write(markdown, man, completions string) error {
 	root := cli.New(&console.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, target.New())
 	root.InitDefaultCompletionCmd()
 	quiet(root)
 	if markdown != "" {
 		if err := pages(root, markdown); err != nil {
+			return err
+		}
+	}
+	if completions != "" {
+		if err := complete(root, completions); err != nil {
 			return err
 		}
 	}
@@ -43,6 +50,28 @@ func write(markdown, man string) error {
 		return err
 	}
 	return doc.GenManTree(root, &doc.GenManHeader{Title: "KYMA", Section: "1", Source: "kyma"}, man)
+}
+
+// complete writes a completion for each shell, under the name that the shell looks for.
+func complete(root *cobra.Command, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, generate := range map[string]func(io.Writer) error{
+		"kyma.bash": func(out io.Writer) error { return root.GenBashCompletionV2(out, true) },
+		"_kyma":     root.GenZshCompletion,
+		"kyma.fish": func(out io.Writer) error { return root.GenFishCompletion(out, true) },
+		"kyma.ps1":  root.GenPowerShellCompletionWithDesc,
+	} {
+		var text bytes.Buffer
+		if err := generate(&text); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quiet disables the line that names the generator of a page and the date: it would change every day.

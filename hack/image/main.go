@@ -1,27 +1,19 @@
 // Command image packs one of our programs as an OCI image, without Docker and without a registry to pull a base from.
 //
-// It packs one static program, and CA certificates where this machine has them, into an image with nothing else in it: no shell, no package
-// manager, an unprivileged user. The same input gives the same bytes. It pushes nothing.
+// Package programimage says what is in it; the CA certificates are those of this machine, where it has some. It pushes nothing.
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-)
 
-// certificates are the files in which Linux distributions keep the CA certificates.
-var certificates = []string{
-	"/etc/ssl/certs/ca-certificates.crt",
-	"/etc/pki/tls/certs/ca-bundle.crt",
-	"/etc/ssl/cert.pem",
-}
+	"github.com/kyma-project/lifecycle-manager/hack/image/programimage"
+)
 
 func main() {
 	if err := run(); err != nil {
@@ -45,11 +37,11 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("read the program, make image builds it: %w", err)
 	}
-	ca, err := readFirst(certificates)
+	ca, err := programimage.Certificates("")
 	if err != nil {
 		return err
 	}
-	image, err := build(filepath.Base(*binary), program, ca, *arch)
+	image, err := programimage.Program{Name: filepath.Base(*binary), Content: program, Arch: *arch, Certificates: ca}.Image()
 	if err != nil {
 		return err
 	}
@@ -62,16 +54,4 @@ func run() error {
 	}
 	fmt.Printf("%s: %s %s\n", *output, reference, digest)
 	return nil
-}
-
-// readFirst returns the content of the first file that exists, or nothing.
-func readFirst(files []string) ([]byte, error) {
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		return data, err
-	}
-	return nil, nil
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 )
 
-// Version is set by the linker in releases; builds from a checkout show their commit.
-var Version = ""
+// Version is set by the linker in releases (hack/release). Without it, the version is "dev".
+var Version string
+
+// Commit is set by the linker, too. Without it, the commit is the one that the go command recorded, if it did.
+var Commit string
 
 type versionDocument struct {
 	console.Versioned
@@ -24,10 +27,10 @@ type versionDocument struct {
 // build returns the version of this program.
 func build() versionDocument {
 	d := versionDocument{
-		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"),
+		Versioned: console.Kind("Version"), Version: cmp.Or(Version, "dev"), Commit: Commit,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if info, ok := debug.ReadBuildInfo(); ok && d.Commit == "" {
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" {
 				d.Commit = setting.Value

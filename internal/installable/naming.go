@@ -23,6 +23,15 @@ func ReleaseName(module, install string) string {
 	return strings.TrimRight(name, "-.")
 }
 
+// GeneratedName returns the name of the Secret with what the charts of a Manifest, or of a direct installation, have generated.
+func GeneratedName(installation string) string {
+	const suffix, limit = ".generated", 253
+	if len(installation) > limit-len(suffix) {
+		installation = strings.TrimRight(installation[:limit-len(suffix)], "-.")
+	}
+	return installation + suffix
+}
+
 // ConfigName returns the name of an installation in a config layer that names these installations. The first one of a module is always
 // called raw-manifest, so the config layer may use the module's own name instead.
 func ConfigName(named []string, module, install string) string {

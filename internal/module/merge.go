@@ -15,8 +15,8 @@ const (
 	entryModule  = "module "
 )
 
-// namedOverruled is the number of overruled entries that the condition's message names.
-const namedOverruled = 10
+// namedEntries is the number of entries that the condition's message names.
+const namedEntries = 10
 
 // MergeInput holds the two specs of a remote Kyma and their last known state.
 type MergeInput struct {
@@ -36,6 +36,9 @@ type Merged struct {
 	Write bool
 	// Seen must be stored in the status once Effective is written, not before.
 	Seen v1beta2.LastSeen
+	// Refused says why the merged spec is not accepted, and who can change that; empty when it is. Then the spec that was merged last stays in
+	// force: nothing of this merge must be applied, written or stored.
+	Refused string
 }
 
 // Merge merges the specs of the hub and the runtime, which two users edit: the effective spec is the runtime's with the hub's changes on
@@ -55,6 +58,9 @@ type Merged struct {
 // deleted, its last known spec counts, with every module of the hub that it did not name: deleting the copy, or its definition, uninstalls
 // nothing.
 //
+// Two specs that are accepted may have too many values together. Then they are not merged: a Kyma in the runtime that holds more than is
+// accepted would be refused from then on, and no edit of the hub could shorten it.
+//
 // The Kyma in the runtime must be written with the resourceVersion that was read, and Seen is stored after that. A pass that is interrupted
 // between the two leaves both sides the same, and the next one continues from there.
 func Merge(s MergeInput) Merged {
@@ -72,6 +78,7 @@ func Merge(s MergeInput) Merged {
 		Effective: effective,
 		Write:     s.Runtime == nil || !sameSeen(effective, at.runtime),
 		Seen:      v1beta2.LastSeen{Hub: hub.DeepCopy(), Runtime: runtime.DeepCopy(), Overruled: overruled},
+		Refused:   at.tooLarge(&effective),
 	}
 }
 
@@ -175,6 +182,36 @@ func (at *merge) module(overruled *[]string, name string, hub, lastHub, runtime,
 	return runtime
 }
 
+// tooLarge says why the values of the merged spec are not accepted, and who has to shorten which; empty when they are. Neither side has too
+// many alone, so that there are always some that the hub adds to what was merged last.
+func (at *merge) tooLarge(effective *v1beta2.SeenSpec) string {
+	size := sizeOfValues(effective)
+	if size <= maxValues {
+		return ""
+	}
+	hub, before := byName(at.hub.Modules), byName(at.lastRuntime.Modules)
+	added, names := 0, []string{}
+	for i := range effective.Modules {
+		if entry := &effective.Modules[i]; entry.Values != "" && sameModule(entry, hub[entry.Name]) && !sameModule(entry, before[entry.Name]) {
+			added += len(entry.Values)
+			names = append(names, entry.Name)
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("hub and runtime together have %d bytes of values, and at most %d are accepted: shorten the values of %s (%d bytes) "+
+		"in the hub's Kyma, or others in the runtime's; until then edits of both wait, and what was merged last stays",
+		size, maxValues, firstOf(names), added)
+}
+
+// firstOf lists the first names, and counts the others.
+func firstOf(names []string) string {
+	listed := strings.Join(names[:min(len(names), namedEntries)], ", ")
+	if more := len(names) - namedEntries; more > 0 {
+		listed += fmt.Sprintf(" and %d more", more)
+	}
+	return listed
+}
+
 // remember keeps an entry overruled that was overruled before.
 func (at *merge) remember(overruled *[]string, name string) {
 	if slices.Contains(at.before, name) {
@@ -190,9 +227,5 @@ func SpecSyncOutcome(seen *v1beta2.LastSeen) (holds bool, reason, message string
 	case len(seen.Overruled) == 0:
 		return true, v1beta2.ReasonSynced, v1beta2.MessageSpecsAgree
 	}
-	names := strings.Join(seen.Overruled[:min(len(seen.Overruled), namedOverruled)], ", ")
-	if more := len(seen.Overruled) - namedOverruled; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return false, v1beta2.ReasonOverruled, v1beta2.MessageSpecsDiffer + names
+	return false, v1beta2.ReasonOverruled, v1beta2.MessageSpecsDiffer + firstOf(seen.Overruled)
 }

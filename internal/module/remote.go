@@ -90,8 +90,8 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 //  3. A runtime that cannot be used makes the Kyma and all of its managed modules Error, as upstream does.
 //  4. A runtime that was never met yet leaves a Kyma Processing; so does an edit of the hub that could not be merged with the runtime's
 //     spec yet, since the status is about the previous request.
-//  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning; anything else that the runtime does not hold yet makes it
-//     Processing. An overruled edit is reported, and does not affect the state.
+//  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning, and so do two specs that are not accepted together; anything
+//     else that the runtime does not hold yet makes it Processing. An overruled edit is reported, and does not affect the state.
 func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) v1beta2.KymaStatus {
 	if side.Seen != nil {
 		status.LastSeen = side.Seen
@@ -189,7 +189,7 @@ func unsynced(w Snapshot, status *v1beta2.KymaStatus) {
 		sync := conditions.Find(status.Conditions, kind)
 		switch {
 		case sync == nil || sync.Status == metav1.ConditionTrue || sync.Reason == v1beta2.ReasonOverruled:
-		case sync.Reason == v1beta2.ReasonRuntimeSpecRefused:
+		case sync.Reason == v1beta2.ReasonRuntimeSpecRefused, sync.Reason == v1beta2.ReasonValuesInvalid:
 			worsen(w, status, v1beta2.StateWarning, sync.Reason, sync.Message)
 		default:
 			worsen(w, status, v1beta2.StateProcessing, sync.Reason, sync.Message)

@@ -88,6 +88,8 @@ type resolver struct {
 	// targets are the versions that the spec and the mandatory releases lead to, even those that cannot be installed.
 	targets map[targetKey]target
 	needs   requirementState
+	// unusable says why values of entries cannot be used, by module; nil until it is asked for.
+	unusable map[string]string
 }
 
 func newResolver(w Snapshot) *resolver {
@@ -157,7 +159,8 @@ func (r *resolver) module(name string) Verdict {
 		v.Policy = cmp.Or(spec.CustomResourcePolicy, v1beta2.CustomResourcePolicyCreateAndDelete)
 		v.AllowCRDChanges = spec.AllowCRDChanges
 		var lacking *refusal
-		v.Values, lacking = r.valuesOf(&v, spec)
+		v.Values, lacking = valuesFor(spec, v.Manifest, r.unusableValues(name), r.Values)
+		v.ValuesUnknown = lacking != nil && v.Manifest == nil
 		found, refused := r.choose(&v, moduleRequestOf(r.Snapshot.Kyma, spec))
 		if refused == nil {
 			refused = lacking
@@ -262,8 +265,11 @@ func (r *resolver) refused(v *Verdict, because *refusal) {
 }
 
 // enforce resolves the version that is kept, so that its Manifest can be put back when it was changed or removed. Where it can no longer be
-// resolved, the Manifest is left as it is.
+// resolved, the Manifest is left as it is. One that is gone, and whose values are refused by now, is not put back with others.
 func (r *resolver) enforce(v *Verdict) {
+	if v.ValuesUnknown {
+		return
+	}
 	release, refused := r.releaseFor(v)
 	if refused != nil || v.Version == "" {
 		return

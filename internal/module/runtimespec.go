@@ -44,11 +44,15 @@ func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 		return err
 	}
 	seen := make(map[string]struct{}, len(spec.Modules))
-	size := 0
+	size, values := 0, 0
 	for i := range spec.Modules {
 		entry := &spec.Modules[i]
 		where := fmt.Sprintf("spec.modules[%d]", i)
 		if err := checkEntry(where, entry); err != nil {
+			return err
+		}
+		length, err := checkValues(where, entry)
+		if err != nil {
 			return err
 		}
 		if _, again := seen[entry.Name]; again {
@@ -56,8 +60,9 @@ func CheckRuntimeSpec(spec *v1beta2.KymaSpec) error {
 		}
 		seen[entry.Name] = struct{}{}
 		size += sizeOf(entry)
+		values += length
 	}
-	if values := sizeOfValues(spec.Modules); values > maxValues {
+	if values > maxValues {
 		return fmt.Errorf("spec.modules holds %d bytes of values, more than %d are not accepted: remove some", values, maxValues)
 	}
 	if size > maxSpec {
@@ -96,9 +101,6 @@ func checkEntry(where string, entry *v1beta2.Module) error {
 		return err
 	}
 	if err := checkConsent(where, entry); err != nil {
-		return err
-	}
-	if err := checkValues(where, entry); err != nil {
 		return err
 	}
 	return checkRules(where+".allowCRDChanges", entry.AllowCRDChanges)

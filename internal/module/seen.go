@@ -8,19 +8,27 @@ import (
 )
 
 // SeenOf returns the part of a spec that two users may edit, normalised so that equivalent specs are equal: defaults filled in, "managed:
-// true" left out, modules sorted by name, and only the first of two entries with the same name.
-func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec {
+// true" left out, modules sorted by name, and only the first of two entries with the same name. Values that cannot be used are left out.
+func SeenOf(spec *v1beta2.KymaSpec) v1beta2.SeenSpec { return seenWith(spec, nil) }
+
+// SeenOnHub is SeenOf for the hub's spec. Where values cannot be used, those that were merged last take their place: until they are
+// corrected, the hub has not changed them.
+func SeenOnHub(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) v1beta2.SeenSpec {
+	return seenWith(spec, hubIn(last))
+}
+
+func seenWith(spec *v1beta2.KymaSpec, before *v1beta2.SeenSpec) v1beta2.SeenSpec {
 	seen := v1beta2.SeenSpec{Channel: spec.Channel, SkipMaintenanceWindows: spec.SkipMaintenanceWindows}
-	fits := sizeOfValues(spec.Modules) <= maxValues
+	values, _ := usableValues(spec.Modules, before)
 	for i := range spec.Modules {
-		seen.Modules = append(seen.Modules, seenModule(&spec.Modules[i], fits))
+		seen.Modules = append(seen.Modules, seenModule(&spec.Modules[i], values[i]))
 	}
 	return sorted(normal(seen))
 }
 
 // Behind reports whether the hub's spec has changed since it was last merged with the runtime's.
 func Behind(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) bool {
-	return last == nil || last.Hub == nil || last.Runtime == nil || !sameSeen(SeenOf(spec), normal(*last.Hub))
+	return last == nil || last.Hub == nil || last.Runtime == nil || !sameSeen(SeenOnHub(spec, last), normal(*last.Hub))
 }
 
 // Asks reports whether a spec matches the effective one.
@@ -36,18 +44,18 @@ func Apply(spec *v1beta2.KymaSpec, effective v1beta2.SeenSpec) {
 		spec.Channel = want.Channel
 	}
 	spec.SkipMaintenanceWindows = want.SkipMaintenanceWindows
-	open, fits := byName(want.Modules), sizeOfValues(spec.Modules) <= maxValues
+	open := byName(want.Modules)
 	var modules []v1beta2.Module
 	for i := range spec.Modules {
 		entry := spec.Modules[i]
 		if asked := open[entry.Name]; asked != nil {
 			delete(open, entry.Name)
-			modules = append(modules, fitted(entry, asked, fits))
+			modules = append(modules, fitted(entry, asked))
 		}
 	}
 	for i := range want.Modules {
 		if asked := open[want.Modules[i].Name]; asked != nil {
-			modules = append(modules, fitted(v1beta2.Module{Name: asked.Name}, asked, fits))
+			modules = append(modules, fitted(v1beta2.Module{Name: asked.Name}, asked))
 		}
 	}
 	spec.Modules = modules
@@ -72,33 +80,29 @@ func AddOwn(effective, runtime *v1beta2.KymaSpec) {
 	}
 }
 
-// fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay, and so do values
-// of the entry that take no part in the merge, which are refused where they stand.
-func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule, fits bool) v1beta2.Module {
-	is := normalModule(seenModule(&entry, fits))
+// fitted returns an entry that is equivalent to the requested one. Fields that are not merged between the two sides stay.
+func fitted(entry v1beta2.Module, asked *v1beta2.SeenModule) v1beta2.Module {
+	values, _ := entryValues(entry.Values)
+	is := normalModule(seenModule(&entry, values))
 	if sameModule(&is, asked) {
 		return entry
 	}
 	fit := *asked.DeepCopy()
 	entry.Name, entry.ControllerName, entry.Channel, entry.Version = fit.Name, fit.ControllerName, fit.Channel, fit.Version
 	entry.CustomResourcePolicy, entry.Managed, entry.AllowCRDChanges = fit.CustomResourcePolicy, fit.Managed, fit.AllowCRDChanges
-	if text, _ := entryValues(entry.Values); text == is.Values && text != fit.Values {
+	if values != fit.Values {
 		entry.Values = rawValues(fit.Values)
 	}
 	return entry
 }
 
-// seenModule returns an entry as it is merged. Values that cannot be used are left out, and so are all values of a spec whose values do not
-// fit: the status holds them.
-func seenModule(entry *v1beta2.Module, fits bool) v1beta2.SeenModule {
-	seen := v1beta2.SeenModule{
+// seenModule returns an entry as it is merged, with these values.
+func seenModule(entry *v1beta2.Module, values string) v1beta2.SeenModule {
+	return v1beta2.SeenModule{
 		Name: entry.Name, ControllerName: entry.ControllerName, Channel: entry.Channel, Version: entry.Version,
 		CustomResourcePolicy: entry.CustomResourcePolicy, Managed: entry.Managed, AllowCRDChanges: entry.AllowCRDChanges,
+		Values: values,
 	}
-	if text, problem := entryValues(entry.Values); fits && problem == "" {
-		seen.Values = text
-	}
-	return seen
 }
 
 // normal returns a copy of a seen spec in which equivalent entries are spelled the same. The order of modules stays.

@@ -31,6 +31,9 @@ type Snapshot struct {
 	// Values is what the objects hold that entries of the spec take values from, with their keys filled in. One that is absent counts as what
 	// the module's Manifest knows of it.
 	Values map[v1beta2.ValuesReference]ReferredValues
+	// RefusedValues is what RefusedOnHub returns, where the Kyma has a spec that was merged with the runtime's. Nil: the values of the Kyma's
+	// own spec are judged.
+	RefusedValues map[string]string
 	// Windows define when upgrades with downtime may start; nil when no policy is in force.
 	Windows *WindowPolicy
 	// Rollouts of the Kyma's namespace by module, those of marked releases. A marked release without one here has a rollout that is not known:

@@ -1,12 +1,14 @@
 package module
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -14,8 +16,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// maxValues is the number of bytes that the values of all entries of a Kyma may have: the status of the one on the hub holds them twice.
-const maxValues = 96 << 10
+const (
+	// maxValues is the number of bytes that the values of all entries of a Kyma may have: the status of the one on the hub holds them twice.
+	maxValues = 96 << 10
+	// maxSpelled is the number of bytes above which values are refused without being read: no API server spells accepted ones that long.
+	maxSpelled = 8 * v1beta2.MaxEntryValues
+)
 
 // ReferredValues is what is known of values in a Secret or a ConfigMap of the hub. The values themselves take no part in any decision.
 type ReferredValues struct {
@@ -25,26 +31,33 @@ type ReferredValues struct {
 	Problem string
 }
 
-// valuesOf returns the values for the Manifest of an entry's module. While they cannot be had, those that the Manifest has stay.
-func (r *resolver) valuesOf(v *Verdict, entry *v1beta2.Module) (*v1beta2.EntryValues, *refusal) {
+// ValuesFor returns the values for the Manifest of an entry's module, as Resolve decides. While they cannot be had, they are those that the
+// Manifest has. refused is why the entry's own cannot be used, empty when they can; known is what the objects hold that it names.
+func ValuesFor(
+	entry *v1beta2.Module, have *v1beta2.Manifest, refused string, known map[v1beta2.ValuesReference]ReferredValues,
+) *v1beta2.EntryValues {
+	values, _ := valuesFor(entry, have, refused, known)
+	return values
+}
+
+func valuesFor(
+	entry *v1beta2.Module, have *v1beta2.Manifest, refused string, known map[v1beta2.ValuesReference]ReferredValues,
+) (*v1beta2.EntryValues, *refusal) {
 	text, problem := entryValues(entry.Values)
-	if total := sizeOfValues(r.Snapshot.Kyma.Spec.Modules); problem == "" && text != "" && total > maxValues {
-		problem = fmt.Sprintf("those of all entries have %d bytes, and at most %d are accepted", total, maxValues)
-	}
-	if problem != "" {
-		return presentValues(v), refuse(ruleValuesInvalid, "detail", problem)
+	if problem = cmp.Or(refused, problem); problem != "" {
+		return presentValues(have), refuse(ruleValuesInvalid, "detail", problem)
 	}
 	var from []v1beta2.HashedValues
 	for _, named := range entry.ValuesFrom {
 		named.Key = named.DataKey()
-		known, read := r.Values[named]
+		one, read := known[named]
 		if !read {
-			known = presentHash(v, named)
+			one = presentHash(have, named)
 		}
-		if known.Problem != "" {
-			return presentValues(v), refuse(ruleValuesNotFound, "detail", known.Problem)
+		if one.Problem != "" {
+			return presentValues(have), refuse(ruleValuesNotFound, "detail", one.Problem)
 		}
-		from = append(from, v1beta2.HashedValues{ValuesReference: named, Hash: known.Hash})
+		from = append(from, v1beta2.HashedValues{ValuesReference: named, Hash: one.Hash})
 	}
 	if text == "" && from == nil {
 		return nil, nil
@@ -52,17 +65,28 @@ func (r *resolver) valuesOf(v *Verdict, entry *v1beta2.Module) (*v1beta2.EntryVa
 	return &v1beta2.EntryValues{From: from, Inline: text}, nil
 }
 
-// presentValues returns the values that a module's Manifest has from its entry.
-func presentValues(v *Verdict) *v1beta2.EntryValues {
-	if v.Manifest == nil {
+// unusableValues says why the values of an entry cannot be used; empty when they can. Those of a merged spec were judged before the merge.
+func (r *resolver) unusableValues(module string) string {
+	if r.unusable == nil {
+		r.unusable = r.Snapshot.RefusedValues
+	}
+	if r.unusable == nil {
+		_, r.unusable = usableValues(r.Snapshot.Kyma.Spec.Modules, nil)
+	}
+	return r.unusable[module]
+}
+
+// presentValues returns the values that a module's Manifest, nil for none, has from its entry.
+func presentValues(have *v1beta2.Manifest) *v1beta2.EntryValues {
+	if have == nil {
 		return nil
 	}
-	return v.Manifest.Spec.KymaValues.DeepCopy()
+	return have.Spec.KymaValues.DeepCopy()
 }
 
 // presentHash returns what a module's Manifest knows of values in an object that was not read, as by programs that may not read it.
-func presentHash(v *Verdict, named v1beta2.ValuesReference) ReferredValues {
-	if present := presentValues(v); present != nil {
+func presentHash(have *v1beta2.Manifest, named v1beta2.ValuesReference) ReferredValues {
+	if present := presentValues(have); present != nil {
 		for _, from := range present.From {
 			if from.ValuesReference == named {
 				return ReferredValues{Hash: from.Hash}
@@ -97,6 +121,9 @@ func entryValues(values *runtime.RawExtension) (text, problem string) {
 	if values == nil || len(values.Raw) == 0 {
 		return "", ""
 	}
+	if len(values.Raw) > maxSpelled {
+		return string(values.Raw), tooManyBytes(len(values.Raw))
+	}
 	var known any
 	if utiljson.Unmarshal(values.Raw, &known) != nil {
 		return string(values.Raw), "they are not valid JSON"
@@ -109,16 +136,19 @@ func entryValues(values *runtime.RawExtension) (text, problem string) {
 	if err != nil {
 		panic(err) // they came from JSON
 	}
-	switch path := nullIn(known, "values"); {
+	switch {
 	case !isObject:
 		problem = "they are no object: write names and values"
 	case len(raw) > v1beta2.MaxEntryValues:
-		problem = fmt.Sprintf("they have %d bytes, and at most %d are accepted", len(raw), v1beta2.MaxEntryValues)
-	case path != "":
-		problem = fmt.Sprintf("%q is null, which a Kyma does not keep: set another value, or write the null into an object of the hub that "+
-			"valuesFrom names", path[:min(len(path), maxText)])
+		problem = tooManyBytes(len(raw))
+	default:
+		problem = nullProblem(known)
 	}
 	return string(raw), problem
+}
+
+func tooManyBytes(size int) string {
+	return fmt.Sprintf("they have %d bytes, and at most %d are accepted", size, v1beta2.MaxEntryValues)
 }
 
 // rawValues returns the values that a text of entryValues stands for.
@@ -129,49 +159,105 @@ func rawValues(text string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: []byte(text)}
 }
 
-// nullIn returns the path of the first field in a value that is null, empty when there is none.
-func nullIn(value any, path string) string {
+// nullProblem says where a null is in values; empty when there is none.
+func nullProblem(values any) string {
+	steps := stepsToNull(values)
+	if steps == nil {
+		return ""
+	}
+	slices.Reverse(steps)
+	path := "values" + strings.Join(steps, "")
+	return fmt.Sprintf("%q is null, which a Kyma does not keep: set another value, or write the null into an object of the hub that "+
+		"valuesFrom names", path[:min(len(path), maxText)])
+}
+
+// stepsToNull returns the path of the first field in a value that is null, the last step first; nil when there is none.
+func stepsToNull(value any) []string {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			below := path + "." + name
 			if value[name] == nil {
-				return below
+				return []string{"." + name}
 			}
-			if found := nullIn(value[name], below); found != "" {
-				return found
+			if steps := stepsToNull(value[name]); steps != nil {
+				return append(steps, "."+name)
 			}
 		}
 	case []any:
 		for i, item := range value {
-			if found := nullIn(item, fmt.Sprintf("%s[%d]", path, i)); found != "" {
-				return found
+			if steps := stepsToNull(item); steps != nil {
+				return append(steps, fmt.Sprintf("[%d]", i))
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
-// sizeOfValues returns the number of bytes that the values of entries have. Those that are too large for one entry do not count: they are
-// refused there.
-func sizeOfValues(modules []v1beta2.Module) int {
+// usableValues returns the values of entries in one spelling, by position, and why others cannot be used, by module. In the place of those
+// are the ones from before, so that bad values change nothing. Where all together are too large, none of the changes counts.
+func usableValues(modules []v1beta2.Module, before *v1beta2.SeenSpec) (texts []string, unusable map[string]string) {
+	had := map[string]string{}
+	if before != nil {
+		for i := range before.Modules {
+			had[before.Modules[i].Name] = before.Modules[i].Values
+		}
+	}
+	texts, unusable = make([]string, len(modules)), map[string]string{}
 	size := 0
 	for i := range modules {
-		if values := modules[i].Values; values != nil && len(values.Raw) <= v1beta2.MaxEntryValues {
-			size += len(values.Raw)
+		name := modules[i].Name
+		text, problem := entryValues(modules[i].Values)
+		if problem != "" {
+			text, unusable[name] = had[name], problem
 		}
+		texts[i] = text
+		size += len(text)
+	}
+	if size <= maxValues {
+		return texts, unusable
+	}
+	for i := range modules {
+		if name := modules[i].Name; texts[i] != had[name] {
+			texts[i] = had[name]
+			unusable[name] = fmt.Sprintf("those of all entries have %d bytes, and at most %d are accepted", size, maxValues)
+		}
+	}
+	return texts, unusable
+}
+
+// RefusedOnHub says why values of the hub's entries cannot be used, by module: those that were merged last stay in force, and what is
+// installed keeps its values. The map is never nil.
+func RefusedOnHub(spec *v1beta2.KymaSpec, last *v1beta2.LastSeen) map[string]string {
+	_, unusable := usableValues(spec.Modules, hubIn(last))
+	return unusable
+}
+
+// hubIn returns the hub's half of a record, nil where there is none.
+func hubIn(last *v1beta2.LastSeen) *v1beta2.SeenSpec {
+	if last == nil {
+		return nil
+	}
+	return last.Hub
+}
+
+// sizeOfValues returns the number of bytes that the values of a seen spec have.
+func sizeOfValues(seen *v1beta2.SeenSpec) int {
+	size := 0
+	for i := range seen.Modules {
+		size += len(seen.Modules[i].Values)
 	}
 	return size
 }
 
-// checkValues checks the values of an entry in the Kyma of a runtime. It must not name objects of the hub: what they hold is for those who
-// may read the hub.
-func checkValues(where string, entry *v1beta2.Module) error {
+// checkValues checks the values of an entry in the Kyma of a runtime, and returns how many bytes they have. It must not name objects of the
+// hub: what they hold is for those who may read the hub.
+func checkValues(where string, entry *v1beta2.Module) (int, error) {
 	if len(entry.ValuesFrom) > 0 {
-		return fmt.Errorf("%s.valuesFrom is for the hub's Kyma only: write the values into %s.values", where, where)
+		return 0, fmt.Errorf("%s.valuesFrom is for the hub's Kyma only: write the values into %s.values", where, where)
 	}
-	if problem := ValuesProblem(entry.Values); problem != "" {
-		return fmt.Errorf("%s.values cannot be used: %s", where, problem)
+	text, problem := entryValues(entry.Values)
+	if problem != "" {
+		return 0, fmt.Errorf("%s.values cannot be used: %s", where, problem)
 	}
-	return nil
+	return len(text), nil
 }

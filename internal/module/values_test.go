@@ -191,45 +191,6 @@ func TestMerge_ValuesArePartOfTheEntry(t *testing.T) {
 	}
 }
 
-// The hub's values that cannot be used are not merged: they stay in its entry, where they are refused.
-func TestApply_LeavesValuesThatCannotBeUsed(t *testing.T) {
-	for name, values := range map[string]*runtime.RawExtension{"too large": bigValues(v1beta2.MaxEntryValues), "with a null": rawJSON(`{"a":null}`)} {
-		spec := &v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{Name: "x", Values: values}}}
-		Apply(spec, v1beta2.SeenSpec{Channel: "regular", Modules: []v1beta2.SeenModule{{Name: "x", Channel: "fast", Values: `{"a":1}`}}})
-		if spec.Modules[0].Channel != "fast" || ValuesProblem(spec.Modules[0].Values) == "" {
-			t.Errorf("%s: %+v", name, spec.Modules[0])
-		}
-	}
-}
-
-// Values of other entries that are too large take away none that the runtime's user set.
-func TestResolve_TheRuntimesValuesStayWhileThoseOfTheHubAreTooLarge(t *testing.T) {
-	had := &v1beta2.EntryValues{Inline: `{"a":1}`}
-	w := sampleWorld(installedAt("regular", v1))
-	w = carryOut(w, MakePlan(w, Resolve(w)))
-	w.Manifests[0].Spec.KymaValues = had
-	effective := SeenOf(&w.Kyma.Spec)
-	effective.Modules[0].Values = had.Inline
-	for i := range maxValues/v1beta2.MaxEntryValues + 1 {
-		other := module(fmt.Sprintf("other-%d", i))
-		other.Values = bigValues(v1beta2.MaxEntryValues - 100)
-		w.Kyma.Spec.Modules = append(w.Kyma.Spec.Modules, other)
-		effective.Modules = append(effective.Modules, v1beta2.SeenModule{Name: other.Name})
-	}
-	Apply(&w.Kyma.Spec, effective)
-	if left := sizeOfValues(w.Kyma.Spec.Modules); left <= maxValues {
-		t.Errorf("values that are refused were taken away: %d bytes are left", left)
-	}
-	for _, verdict := range Resolve(w) {
-		if verdict.Module != operator {
-			continue
-		}
-		if diff := cmp.Diff(had, wanted(w.Kyma, &verdict).Spec.KymaValues); diff != "" || verdict.Reason != v1beta2.ReasonValuesInvalid {
-			t.Errorf("verdict %s %q, values (-want +got):\n%s", verdict.Reason, verdict.Message, diff)
-		}
-	}
-}
-
 func TestCheckRuntimeSpec_Values(t *testing.T) {
 	for name, tc := range map[string]struct {
 		entry v1beta2.Module

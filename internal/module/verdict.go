@@ -70,8 +70,9 @@ type Verdict struct {
 	Policy          v1beta2.CustomResourcePolicy
 	// AllowCRDChanges are those of the Kyma's entry; the template's come on top.
 	AllowCRDChanges []v1beta2.CRDRule
-	// Values are those of the Kyma's entry.
-	Values *v1beta2.EntryValues
+	// Values are those of the Kyma's entry. ValuesUnknown is true where they cannot be had, and no Manifest has those of before.
+	Values        *v1beta2.EntryValues
+	ValuesUnknown bool
 	// Doubt is a warning for users about a component that is installed nevertheless; empty when there is none.
 	Doubt string
 	// Back is why an earlier version is installed in place of the target: the value of AnnotationRollback; empty when it is not. BackDetail

@@ -30,6 +30,8 @@ const (
 	ReasonNonDeterministic = "NonDeterministic"
 	// ReasonGeneratedValuesLost: a value that was generated for an installation is not there any more, or is none that its function gives.
 	ReasonGeneratedValuesLost = "GeneratedValuesLost"
+	// ReasonContentNotCovered: a signature is enforced, and does not cover what the content depends on.
+	ReasonContentNotCovered = "ContentNotCovered"
 	// ReasonHooksRefused: a chart has hooks, which are not run.
 	ReasonHooksRefused = "HooksRefused"
 	// ReasonRemoteBaseRefused: a kustomization refers to something that is not part of its content.

@@ -25,6 +25,42 @@ func (s Store) Release(source string) *Release {
 	return release
 }
 
+// Before is what an installation had of a source that kept no release.
+type Before int
+
+const (
+	// Nothing: no object of the installation was applied.
+	Nothing Before = iota
+	// SameContent: the content that is rendered now was installed, by a version of the program that kept no releases.
+	SameContent
+	// OtherContent: something else was installed, or it is not known what.
+	OtherContent
+)
+
+// Next returns the release that a source is rendered for, a copy, and whether it may ask the cluster for what it has not found yet.
+//  1. Other inputs than those of the release before are the next one.
+//  2. What was installed without a release goes on as it was rendered, with nothing found, and other content is an upgrade of it.
+func (s Store) Next(source, inputs string, before Before) (release *Release, asks bool) {
+	kept, next := s.Release(source), &Release{Inputs: inputs, Revision: 1, Found: map[string]json.RawMessage{}}
+	switch {
+	case kept != nil && kept.Inputs == inputs:
+		return kept, true
+	case kept != nil:
+		next.Revision = kept.Revision + 1
+	case before == SameContent:
+		return next, false
+	case before == OtherContent:
+		next.Revision = 2
+	}
+	return next, true
+}
+
+// HasResults reports whether there are values of generators among those of a source, and not its release alone.
+func HasResults(values map[string]json.RawMessage) bool {
+	_, releases := values[releaseKey]
+	return len(values) > 1 || len(values) == 1 && !releases
+}
+
 // WithRelease returns a copy of values with a release among them.
 func WithRelease(values map[string]json.RawMessage, release *Release) map[string]json.RawMessage {
 	encoded, err := json.Marshal(release)

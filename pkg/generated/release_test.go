@@ -44,3 +44,48 @@ func TestRelease_IsReplaced(t *testing.T) {
 		t.Errorf("release (-want +got):\n%s", diff)
 	}
 }
+
+func TestStore_Next(t *testing.T) {
+	kept := func() generated.Store {
+		return generated.Store{}.With("a", generated.WithRelease(nil, &generated.Release{Inputs: "1", Revision: 3, Found: values{"q": json.RawMessage("{}")}}))
+	}
+	for name, test := range map[string]struct {
+		store  generated.Store
+		before generated.Before
+		want   generated.Release
+		asks   bool
+	}{
+		"the first one of an installation is 1":                    {generated.Store{}, generated.Nothing, generated.Release{Inputs: "1", Revision: 1, Found: values{}}, true},
+		"the same inputs are the same release, with its answers":   {kept(), generated.OtherContent, generated.Release{Inputs: "1", Revision: 3, Found: values{"q": json.RawMessage("{}")}}, true},
+		"what was installed without one goes on, and does not ask": {generated.Store{}, generated.SameContent, generated.Release{Inputs: "1", Revision: 1, Found: values{}}, false},
+		"other content than was installed without one upgrades it": {generated.Store{}, generated.OtherContent, generated.Release{Inputs: "1", Revision: 2, Found: values{}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			release, asks := test.store.Next("a", "1", test.before)
+			if diff := cmp.Diff(&test.want, release); diff != "" || asks != test.asks {
+				t.Errorf("asks %t, release (-want +got):\n%s", asks, diff)
+			}
+		})
+	}
+	next, asks := kept().Next("a", "2", generated.SameContent)
+	if diff := cmp.Diff(&generated.Release{Inputs: "2", Revision: 4, Found: values{}}, next); diff != "" || !asks {
+		t.Errorf("other inputs: asks %t, release (-want +got):\n%s", asks, diff)
+	}
+}
+
+func TestHasResults(t *testing.T) {
+	result := values{"call 1": json.RawMessage(`"x"`)}
+	for name, test := range map[string]struct {
+		values values
+		want   bool
+	}{
+		"nothing":                {nil, false},
+		"a release":              {generated.WithRelease(nil, &generated.Release{Revision: 1}), false},
+		"a result":               {result, true},
+		"a release and a result": {generated.WithRelease(result, &generated.Release{Revision: 1}), true},
+	} {
+		if got := generated.HasResults(test.values); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

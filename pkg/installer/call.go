@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type call struct {
 	releases engine.Releases                             // the parts with hooks
 	declared map[inventory.ID]*unstructured.Unstructured // desired and custom
 	resolved []Resolved
+	kept     *keptValues // nil while no content needs them
 
 	mu   sync.Mutex
 	seen map[inventory.ID]*unstructured.Unstructured // as it was read or written last; nil when it is not there
@@ -91,6 +93,10 @@ func (c *call) validate() error {
 			inst.Name, maxName)
 	case len(apivalidation.ValidateNamespaceName(inst.Namespace, false)) > 0:
 		return invalid("the namespace %q of the Installation cannot be used: use lower-case letters, digits and '-', 63 at most", inst.Namespace)
+	case strings.HasPrefix(inst.GeneratedSecret, indexPrefix), inst.GeneratedSecret != "" &&
+		len(apivalidation.NameIsDNSSubdomain(inst.GeneratedSecret, false)) > 0:
+		return invalid("the GeneratedSecret %q of the Installation cannot be used: use lower-case letters, digits, '-' and '.', and begin with "+
+			"something else than %q, which records do", inst.GeneratedSecret, indexPrefix)
 	case inst.Config == nil && inst.Cluster == nil:
 		return invalid("an Installation needs a Config or a Cluster: nothing else says which cluster it is in")
 	case inst.Cluster != nil && inst.Cluster.served == nil:
@@ -126,6 +132,8 @@ func (c *call) validateContent() error {
 	names := map[string]bool{}
 	for i := range c.inst.Sources {
 		switch source := &c.inst.Sources[i]; {
+		case source.Name == keptPart:
+			return invalid("Source %d is named %q, which stands for what charts have generated: give it another name", i+1, keptPart)
 		case source.Name == "":
 			return invalid("source %d has no Name: give it one for messages", i+1)
 		case names[source.Name]:

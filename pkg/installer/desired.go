@@ -28,13 +28,17 @@ func (c *call) renderDesired(ctx context.Context) error {
 		}
 		c.parts = append(c.parts, rendered)
 	}
+	declares := slices.ContainsFunc(c.parts, func(part engine.Part) bool { return len(slices.Concat(part.Steps...)) > 0 })
+	if !declares && len(c.record.entries) > 0 {
+		return invalidContent("the content declares no object, which would remove everything: call Uninstall for that, or publish content")
+	}
+	if err := c.declareKept(ctx); err != nil {
+		return err
+	}
 	if err := c.place(ctx); err != nil {
 		return err
 	}
-	if len(c.desired)+len(c.unplaced) == 0 && len(c.record.entries) > 0 {
-		return invalidContent("the content declares no object, which would remove everything: call Uninstall for that, or publish content")
-	}
-	return nil
+	return c.refuseUnknownValues(ctx)
 }
 
 // render fetches one Source and makes objects of it.
@@ -64,7 +68,9 @@ func (c *call) render(ctx context.Context, source *Source) (engine.Part, error) 
 			return engine.Part{}, called("ask", inventory.ID{Kind: "APIGroup", Name: "list"}, err)
 		}
 	}
-	made, err := renderer.Render(ctx, tree, input)
+	made, err := c.renderFor(ctx, source, resolved.Digest, input, func(input render.Input) (render.Rendered, error) {
+		return renderer.Render(ctx, tree, input)
+	})
 	rendered.Steps, rendered.Hooks = made.Steps, made.Hooks
 	return rendered, err
 }
@@ -153,6 +159,9 @@ func (c *call) own(objects []*unstructured.Unstructured, namespace string, scope
 	if len(c.inst.Transforms) > 0 {
 		placed = render.Mark(placed, render.Marks{}) // copies
 		for _, object := range placed {
+			if inventory.IDOf(object) == c.keptID() {
+				continue // it is read again where it is
+			}
 			if err := c.transform(object); err != nil {
 				return nil, err
 			}

@@ -27,6 +27,12 @@
 // those of the removal, are in the record, so that Uninstall needs no Source. No installation goes back by itself, so an earlier version is
 // an upgrade, too.
 //
+// # What charts generate and look up
+//
+// A Secret "<name>.generated" in Installation.Namespace has the passwords, keys and certificates that charts have generated, and what their
+// releases have looked up in the cluster. It is an object of the installation, and the first to be applied: see docs/spec/sources.md. It is
+// never made anew by itself (content.ReasonGeneratedValuesLost).
+//
 // # Waiting
 //
 // With Installation.Wait, Install and Uninstall wait for the cluster by watches, with a read now and then in case a watch misses something.

@@ -117,7 +117,7 @@ func (c *call) plan(ctx context.Context, steps []inventory.Step) error {
 	var store bool
 	c.record.entries, store = inventory.PlannedFor(c.record.entries, c.desired, steps)
 	created := len(c.record.created)
-	if c.planCustom(); !store && len(c.record.created) == created {
+	if c.planCustom(); !store && len(c.record.created) == created && c.record.generated.equal(c.record.stored.Generated) {
 		return nil
 	}
 	return c.record.save(ctx)

@@ -67,6 +67,9 @@ type Installation struct {
 	// OwnerKey is the annotation that marks objects as this installation's, with the value "<namespace>/<name>"; empty means
 	// DefaultOwnerKey. It must not change while something is installed.
 	OwnerKey string
+	// GeneratedSecret is the name of the Secret in Namespace with what charts generate and look up; empty means "<Name>.generated". It counts
+	// for the first installation that needs it: then the record names it. One that a predecessor has left is taken over as Ownership allows.
+	GeneratedSecret string
 	// FieldManager of every write; empty means DefaultFieldManager.
 	FieldManager string
 	// AllowCRDChanges names the rules of pkg/crdsafety that a change of a CustomResourceDefinition may break.
@@ -106,6 +109,8 @@ type Source struct {
 	Values map[string]any
 	// Namespace is where objects go that name none; empty means that of the Installation. It is also Helm's release namespace.
 	Namespace string
+	// NoLookups lets the templates of a chart find nothing in the cluster, such as where a signature is to cover all that is installed.
+	NoLookups bool
 	// ReleaseName is Helm's; empty means the name of the Installation.
 	ReleaseName string
 }

@@ -31,6 +31,8 @@ const (
 	createdOnce = "created"
 	// maxIndex bounds what is read of the index.
 	maxIndex = 1 << 20
+	// indexPrefix begins the name of an index.
+	indexPrefix = "manifest."
 )
 
 // record is what is installed, in Secrets, an engine.RecordStore. One Secret, the index, holds it. What is too much for it stands in
@@ -51,8 +53,10 @@ type record struct {
 	created []inventory.Entry
 	// releases are the sources with hooks.
 	releases []release
-	stored   index
-	marked   marks // as it is stored
+	// generated is the Secret with what charts have generated; nil while there is none.
+	generated *generatedSecret
+	stored    index
+	marked    marks // as it is stored
 }
 
 // index is what the index says beside the first entries.
@@ -62,12 +66,14 @@ type index struct {
 	Created []inventory.Entry `json:"created,omitempty"`
 	// Releases is passed over by programs that run no hooks: they remove what is installed without them.
 	Releases []release `json:"releases,omitempty"`
-	entries  []inventory.Entry
+	// Generated is passed over by programs that keep no generated values: they refuse content that needs some.
+	Generated *generatedSecret `json:"generated,omitempty"`
+	entries   []inventory.Entry
 }
 
 func newRecord(c *call) *record {
 	return &record{
-		secrets: c.cluster.secrets.Secrets(c.inst.Namespace), name: "manifest." + c.inst.Name, owner: c.owner(),
+		secrets: c.cluster.secrets.Secrets(c.inst.Namespace), name: indexPrefix + c.inst.Name, owner: c.owner(),
 		meta: metav1.ObjectMeta{
 			Namespace: c.inst.Namespace, Labels: over(maps.Clone(c.inst.RecordLabels), map[string]string{recordLabel: labelOf(c.owner())}),
 			Annotations: map[string]string{c.inst.OwnerKey: c.owner(), recordOwner: c.owner()},
@@ -105,7 +111,7 @@ func (r *record) load(ctx context.Context) error {
 func (r *record) loadOnce(ctx context.Context) error {
 	secret, err := r.secrets.Get(ctx, r.name, metav1.GetOptions{})
 	r.exists, r.uid, r.version, r.shards, r.entries, r.created, r.stored = false, "", "", nil, nil, nil, index{}
-	r.releases, r.marks, r.marked = nil, marks{}, marks{}
+	r.releases, r.generated, r.marks, r.marked = nil, nil, marks{}, marks{}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -126,7 +132,7 @@ func (r *record) loadOnce(ctx context.Context) error {
 	r.exists, r.uid, r.version, r.shards = true, secret.UID, secret.ResourceVersion, found.Shards
 	r.entries, r.created, r.stored = inventory.Merge(found.entries, nil, nil), found.Created, found
 	r.stored.entries, r.stored.Created = slices.Clone(r.entries), slices.Clone(r.created)
-	r.releases, r.marks, r.marked = found.Releases, marksOf(secret), marksOf(secret)
+	r.releases, r.generated, r.marks, r.marked = found.Releases, found.Generated, marksOf(secret), marksOf(secret)
 	return nil
 }
 
@@ -186,7 +192,7 @@ func (r *record) parse(secret *corev1.Secret) (found index, err error) {
 // changed reports whether the record says something else than what is stored.
 func (r *record) changed() bool {
 	return !r.exists || !slices.Equal(r.entries, r.stored.entries) || !slices.Equal(r.created, r.stored.Created) ||
-		!slices.EqualFunc(r.releases, r.stored.Releases, release.equal) || !r.marks.equal(r.marked)
+		!slices.EqualFunc(r.releases, r.stored.Releases, release.equal) || !r.generated.equal(r.stored.Generated) || !r.marks.equal(r.marked)
 }
 
 // save stores the record. A conflict is an error with ReasonRecordConflict.
@@ -201,7 +207,8 @@ func (r *record) save(ctx context.Context) (err error) {
 // WriteIndex implements engine.RecordStore: it writes the one Secret that counts.
 func (r *record) WriteIndex(ctx context.Context, inline []inventory.Entry, shards []string) error {
 	next := index{
-		Format: recordFormat, Shards: shards, Created: slices.Clone(r.created), Releases: r.releases, entries: slices.Clone(r.entries),
+		Format: recordFormat, Shards: shards, Created: slices.Clone(r.created), Releases: r.releases, Generated: r.generated,
+		entries: slices.Clone(r.entries),
 	}
 	text, err := json.Marshal(next)
 	if err != nil {

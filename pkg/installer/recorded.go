@@ -17,6 +17,8 @@ type Record struct {
 	Labels, Annotations map[string]string
 	// Entries are the objects that are installed, or were about to be.
 	Entries []inventory.Entry
+	// GeneratedSecret is the name of the Secret with what charts have generated; empty while there is none.
+	GeneratedSecret string
 	// Created are the custom resources that were created once, or are about to be: those have no Hash yet. One without a UID existed before.
 	Created []inventory.Entry
 }
@@ -32,7 +34,7 @@ func Recorded(ctx context.Context, inst Installation) (*Record, error) {
 		return nil, err
 	}
 	return &Record{
-		Labels: c.record.marks.labels, Annotations: c.record.marks.annotations,
+		Labels: c.record.marks.labels, Annotations: c.record.marks.annotations, GeneratedSecret: c.record.generated.name(),
 		Entries: slices.Clone(c.record.entries), Created: slices.Clone(c.record.created),
 	}, nil
 }
@@ -117,6 +119,6 @@ func recordFrom(secret *corev1.Secret, others map[string]*corev1.Secret) RecordO
 		entries, decoded := inventory.Decode(shard.Data[entriesKey])
 		parsed.entries, err = append(parsed.entries, entries...), errors.Join(err, decoded, r.foreign(shard))
 	}
-	read.Entries, read.Created, read.Err = parsed.entries, parsed.Created, err
+	read.Entries, read.Created, read.GeneratedSecret, read.Err = parsed.entries, parsed.Created, parsed.Generated.name(), err
 	return read
 }

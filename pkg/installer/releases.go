@@ -103,13 +103,18 @@ func (c *call) progressOf(source string) *hooks.Progress {
 // installedBefore reports whether objects that a part declares were installed before its hooks are known of: by this installation, when
 // the part had none, or by another installer, whose place this one takes.
 func (c *call) installedBefore(ctx context.Context, part int) (bool, error) {
-	recorded := slices.ContainsFunc(c.record.entries, func(entry inventory.Entry) bool {
-		return entry.Hash != "" && !entry.IsHook() && c.order.Declares(entry.ID) && c.order.Stage(entry.ID).Part == part
-	})
+	recorded := c.declaredBefore(part)
 	if recorded || len(c.order.Hooks[part]) == 0 || c.inst.Ownership == apply.Prevent || c.progressOf(c.parts[part].Name) != nil {
 		return recorded, nil
 	}
 	return c.order.TakesOver(ctx, part, c.adoptable)
+}
+
+// declaredBefore reports whether this installation has applied objects that a part declares.
+func (c *call) declaredBefore(part int) bool {
+	return slices.ContainsFunc(c.record.entries, func(entry inventory.Entry) bool {
+		return entry.Hash != "" && !entry.IsHook() && c.order.Declares(entry.ID) && c.order.Stage(entry.ID).Part == part
+	})
 }
 
 // adoptable reports whether an object is there to be taken over. One that another owner has is refused when its turn comes, with all

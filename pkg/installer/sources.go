@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -46,6 +47,11 @@ func Objects(name string, objects ...*unstructured.Unstructured) Source {
 // To embed a chart with its _helpers.tpl, write the directive with "all:", since go:embed leaves out names with a leading "_".
 func Files(from fs.FS, dir string) content.Source {
 	return &inMemory{name: "files", read: func() ([]content.File, error) { return readFiles(from, path.Clean("./"+dir)) }}
+}
+
+// Tree returns files that the program has read as a content. They must not change afterwards.
+func Tree(tree *content.Tree) content.Source {
+	return &inMemory{name: "files", read: func() ([]content.File, error) { return slices.Clone(tree.Files), nil }}
 }
 
 // Directory returns a folder of this machine, or a file such as a packed chart, as a content. It is read again at each call: see

@@ -1,8 +1,16 @@
 package render
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
+
+	"github.com/kyma-project/lifecycle-manager/pkg/content"
 )
 
 // Lookup asks for an object of the cluster, or with an empty Name for those of a kind; with an empty Namespace for objects without one, or
@@ -41,4 +49,52 @@ type Unanswered struct{ Lookup Lookup }
 // Error names what is asked for.
 func (u *Unanswered) Error() string {
 	return fmt.Sprintf("the content looks up %s in the cluster, and there is no answer yet", u.Lookup)
+}
+
+// MaxLookups is how many objects and lists the templates of one source may look up.
+const MaxLookups = 64
+
+// AnswerLookups calls render until everything that the content looks up has an answer in found, to which it adds those of ask. What is
+// known to be looked up is asked about before; what turns up while rendering is asked about then, and everything is rendered again. Each
+// call of render gets a copy, for one that takes long may go on without its caller. More than MaxLookups are a *content.Error: a name may
+// be another one in each render.
+func AnswerLookups(
+	ctx context.Context, found map[string]json.RawMessage, known []Lookup,
+	ask func(context.Context, Lookup) (json.RawMessage, error), render func(found map[string]json.RawMessage) error,
+) error {
+	for lookups := known; ; {
+		for _, lookup := range lookups {
+			if _, answered := found[lookup.String()]; answered {
+				continue
+			}
+			answer, err := ask(ctx, lookup)
+			if err != nil {
+				return err
+			}
+			found[lookup.String()] = answer
+		}
+		if len(found) > MaxLookups {
+			return content.Errorf(content.ReasonContentTooLarge, "the templates look up more than %d objects, the last one %s",
+				MaxLookups, lookups[len(lookups)-1])
+		}
+		err := render(maps.Clone(found))
+		unanswered, ok := errors.AsType[*Unanswered](err)
+		if !ok {
+			return err
+		}
+		lookups = []Lookup{unanswered.Lookup}
+	}
+}
+
+// ReleaseInputs identifies the content of a release, by its digest, and what its author or user gave it, as hex digits. What the cluster
+// serves is not among that. Values that are no JSON are an error.
+func ReleaseInputs(digest string, input Input) (string, error) {
+	given := Input{Name: input.Name, Namespace: input.Namespace, Path: input.Path, Values: input.Values}
+	raw, err := json.Marshal(given) //nolint:musttag // it is only compared
+	if err != nil {
+		return "", content.Errorf(content.ReasonValuesInvalid, "the values cannot be written as JSON: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	all := sha256.Sum256(append([]byte(digest), sum[:]...))
+	return hex.EncodeToString(all[:8]), nil
 }

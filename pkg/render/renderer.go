@@ -69,6 +69,9 @@ type Rendered struct {
 	// Generated are the values of generators that are in the objects: those of the input that were used, and those that were missing. They are
 	// to be kept before an object is applied. Nil where what is declared does not depend on any.
 	Generated map[string]json.RawMessage
+	// GeneratedAnew says that objects have new values, and that none of the source was kept before. No renderer tells it, see
+	// engine.Rendering.
+	GeneratedAnew bool
 	// Lookups are what the content looked up in the cluster, and ByRevision says that an upgrade declares something else than an installation.
 	// Only a render without an installation tells the second.
 	Lookups    []Lookup

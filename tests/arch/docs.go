@@ -14,7 +14,7 @@ const architecture = "docs/architecture.md"
 
 var (
 	// treePath matches a path from the root: one of the top folders and what follows. A "*" and "{a,b}" are understood.
-	treePath = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])((?:\.ci|api|cmd|config|docs|hack|internal|pkg|tests)/[A-Za-z0-9_./*{},-]*)`)
+	treePath = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])((?:\.ci|api|charts|cmd|config|docs|hack|internal|pkg|tests)/[A-Za-z0-9_./*{},-]*)`)
 	// link matches the target of a relative Markdown link.
 	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	// alternatives matches the innermost {a,b}.

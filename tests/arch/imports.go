@@ -86,6 +86,7 @@ var layers = []layer{
 	{"internal/cli", append([]string{"internal/client", "internal/dashboard", "internal/devenv", "samples"}, common...)},
 
 	{"cmd", []string{"api", "pkg", "internal"}},
+	{"hack/release", []string{"internal/client/managerinstall", "hack/image"}},
 	{"hack/*", []string{"api", "pkg", "internal"}},
 	{"tests", []string{"api", "pkg", "internal"}},
 }

@@ -145,7 +145,13 @@ func TestMakeTargets(t *testing.T) {
 	files := map[string]string{"docs/a/page.md": page, "README.md": "`make other`", "Makefile": makefile, "hack/two.mk": "one two:\n"}
 	expect(t, MakeTargets(fixture(t, files)),
 		"README.md: names make other", "docs/a/page.md: names make gone", "docs/a/page.md: names make lost")
+	const more = "include hack/more.mk\n" + makefile
+	included := map[string]string{
+		"README.md": "`make release`, `make two`, `make lost`", "Makefile": more, "hack/more.mk": "release:\n\techo\n", "hack/two.mk": "two:\n",
+	}
+	expect(t, MakeTargets(fixture(t, included)), "README.md: names make lost")
 	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": ""})), "Makefile: cannot be read")
+	expect(t, MakeTargets(fixture(t, map[string]string{"README.md": "", "Makefile": more})), "Makefile: cannot be read: ")
 }
 
 func TestRaceless(t *testing.T) {

@@ -15,22 +15,17 @@ var (
 	madeTarget = regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)make ([a-z][a-z0-9-]*)")
 	// fence matches a block of code, whose lines are commands.
 	fence = regexp.MustCompile("(?ms)^```.*?^```")
+	// included matches the name of a file that a Makefile includes.
+	included = regexp.MustCompile(`(?m)^include (\S+)$`)
 	// target matches the targets of a rule of a Makefile.
 	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9 -]*):(?:[^=]|$)`)
 )
 
 // MakeTargets finds commands in pages that name a target of make which the Makefile, with what it includes from hack, does not have.
 func MakeTargets(tree *Tree) []string {
-	included, _ := filepath.Glob(filepath.Join(tree.Root, "hack", "*.mk"))
-	var targets []string
-	for _, name := range append(included, filepath.Join(tree.Root, "Makefile")) {
-		makefile, err := os.ReadFile(name)
-		if err != nil {
-			return []string{filepath.Base(name) + ": cannot be read: " + err.Error()}
-		}
-		for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
-			targets = append(targets, strings.Fields(match[1])...)
-		}
+	targets, err := targetsOf(tree.Root, "Makefile")
+	if err != nil {
+		return []string{"Makefile: cannot be read: " + err.Error()}
 	}
 	var found []string
 	for _, page := range pages(tree.Root) {
@@ -45,6 +40,26 @@ func MakeTargets(tree *Tree) []string {
 		}
 	}
 	return found
+}
+
+// targetsOf lists the targets of a Makefile and of those that it includes.
+func targetsOf(root, file string) ([]string, error) {
+	makefile, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		return nil, err
+	}
+	var targets []string
+	for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
+		targets = append(targets, strings.Fields(match[1])...)
+	}
+	for _, match := range included.FindAllStringSubmatch(string(makefile), -1) {
+		more, err := targetsOf(root, match[1])
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, more...)
+	}
+	return targets, nil
 }
 
 // targetsIn lists the targets that a page tells its readers to make, sorted.

@@ -58,7 +58,7 @@ type Import struct {
 }
 
 // programFiles are the kinds of files besides Go that users write and read as programs.
-var programFiles = []string{".sh", ".js", ".ts", ".css", ".html", "Makefile", "Dockerfile"}
+var programFiles = []string{".sh", ".js", ".ts", ".css", ".html", ".mk", "Makefile", "Dockerfile"}
 
 // skipped are folders that hold no source of this module.
 var skipped = []string{"bin", "dist", "testdata", "vendor", "node_modules"}

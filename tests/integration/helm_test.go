@@ -29,6 +29,16 @@ import (
 // helmProgram is where make builds Helm's own program.
 var helmProgram = filepath.Join("..", "..", "bin", "helm")
 
+// helmFor returns Helm's own program for releases in a namespace of a cluster.
+func helmFor(spec context.Context, cluster *testkit.Cluster, namespace string) func(args ...string) {
+	return func(args ...string) {
+		GinkgoHelper()
+		command := exec.CommandContext(spec, helmProgram, append(args, "--namespace", namespace, "--kubeconfig", cluster.Kubeconfig)...)
+		out, err := command.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(out))
+	}
+}
+
 // chartOfEverything returns a chart that uses what Helm gives to templates, beside hooks: the release, the cluster, what is looked up there,
 // and a password that is kept by a lookup and refuses an upgrade that does not find it, as in the templates that public charts share.
 func chartOfEverything(name string) testkit.Files {
@@ -156,19 +166,10 @@ var _ = Describe("A chart, beside the same chart in the hands of helm", func() {
 		helms, ours := both[0], both[1]
 		packed := filepath.Join(GinkgoT().TempDir(), "chart.tgz")
 		Expect(os.WriteFile(packed, files.Gzip(), 0o600)).To(Succeed())
-		kubeconfig, err := env.Runtimes[0].UserKubeconfig("helm", "system:masters")
-		Expect(err).NotTo(HaveOccurred())
-		access := filepath.Join(filepath.Dir(packed), "kubeconfig")
-		Expect(os.WriteFile(access, kubeconfig, 0o600)).To(Succeed())
 		manifest := standAlone(env.PushLayer(files.Gzip(), v1beta2.RefTypeHelmChart), withValues(`{"colour":"grey"}`), func(m *v1beta2.Manifest) {
 			m.Spec.TargetNamespace = ours.namespace
 		})
-		helm := func(args ...string) {
-			GinkgoHelper()
-			command := exec.CommandContext(spec, helmProgram, append(args, "--namespace", helms.namespace, "--kubeconfig", access)...)
-			out, err := command.CombinedOutput()
-			Expect(err).NotTo(HaveOccurred(), string(out))
-		}
+		helm := helmFor(spec, env.Runtimes[0], helms.namespace)
 		same := func() {
 			GinkgoHelper()
 			Eventually(ours.names).Should(Equal(helms.names()), "the same objects in the same order")

@@ -139,6 +139,15 @@ var _ = Describe("The Kyma in a runtime", Ordered, func() {
 		both(`{"colour":"violet","size":3}`)
 		testkit.Edit(runtime, copied(), withEntryValues(valued, `{"colour":"red"}`))
 		both(`{"colour":"red"}`)
+
+		By("refusing values on the hub, which takes away none of the runtime's")
+		testkit.Edit(env.Hub, kyma, withEntryValues(valued, `{"colour":"`+strings.Repeat("x", v1beta2.MaxEntryValues)+`"}`))
+		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateError, v1beta2.ReasonValuesInvalid, "at most 8192"))
+		testkit.Edit(env.Hub, kyma, withEntryValues(valued, `{"colour":"violet","size":3}`))
+		ready()
+		both(`{"colour":"red"}`)
+
+		By("refusing what only the hub has")
 		testkit.Edit(runtime, copied(), withEntryValues(valued, "", v1beta2.ValuesReference{Kind: v1beta2.ValuesSecret, Name: kyma.Name}))
 		Eventually(testkit.Live(env.Hub, kyma)).Should(tells(v1beta2.StateWarning, v1beta2.ReasonRuntimeSpecRefused, "valuesFrom"))
 		testkit.Edit(runtime, copied(), withEntryValues(valued, `{"colour":"red"}`))

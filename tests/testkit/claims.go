@@ -23,11 +23,10 @@ type request struct {
 func requests(kyma *v1beta2.Kyma) (modules map[string]request, merged bool) {
 	counts := module.SeenOf(&kyma.Spec)
 	if module.Synced(kyma) {
-		last := kyma.Status.LastSeen
-		if last == nil || last.Hub == nil || last.Runtime == nil || !equality.Semantic.DeepEqual(counts, *last.Hub) {
+		if module.Behind(&kyma.Spec, kyma.Status.LastSeen) {
 			return nil, false
 		}
-		counts = *last.Runtime
+		counts = *kyma.Status.LastSeen.Runtime
 	}
 	modules = map[string]request{}
 	for i := range counts.Modules {

@@ -3,12 +3,18 @@ package askcmd
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 const content = `apiVersion: v1
@@ -104,6 +110,50 @@ func TestPermissions(t *testing.T) {
 	if !strings.Contains(said, "What is new with notes 1.1.0, compared with 1.0.0, in Kyma NS/demo: 1 new right") ||
 		!strings.Contains(said, "Covers the objects that the module is installed with.") {
 		t.Errorf("said %q", said)
+	}
+}
+
+// TestPermissions_WithValuesFromTheHub is about a chart that asks for Secrets only with the values in a Secret of the hub.
+func TestPermissions_WithValuesFromTheHub(t *testing.T) {
+	b := newBench(t)
+	registry, err := localcluster.StartRegistry(t.Context(), localcluster.RegistryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = registry.Stop() })
+	rules := fmt.Sprintf(content, `{{ if .Values.admin }}secrets{{ else }}configmaps{{ end }}`)
+	chart := testkit.Chart("beacon", "0.1.0", testkit.Files{"values.yaml": "admin: false\n", "templates/a.yaml": rules})
+	if _, err := component.Push(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, component.Version{
+		Name: "example.com/module/beacon", Version: "0.1.0", Provider: "example.com", Resources: []component.Resource{{
+			Name: "raw-manifest", Type: "helmChart", MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chart.Gzip(),
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.kyma([]v1beta2.Module{{Name: "beacon", ValuesFrom: []v1beta2.ValuesReference{{Kind: v1beta2.ValuesSecret, Name: "admins"}}}})
+	asks := func() (secrets bool, reference, said string) {
+		t.Helper()
+		code, out, said := b.run("permissions", "beacon", "-o", "json", "--registry", "http://"+registry.Host)
+		var document permissionsDocument
+		if err := json.Unmarshal([]byte(out), &document); err != nil || code != 0 || document.Report == nil {
+			t.Fatalf("exit code %d, %s: %v", code, said, err)
+		}
+		return slices.ContainsFunc(document.Report.Findings, func(f permissions.Finding) bool {
+			return strings.Contains(f.Sentence, "Secret")
+		}), document.Reference, said
+	}
+	secrets, without, said := asks()
+	if secrets || !strings.Contains(said, "The content of beacon 0.1.0 is rendered without the values in Secret NS/admins: it is not there.") {
+		t.Errorf("without the object: may read Secrets %t, said %q", secrets, said)
+	}
+	b.create(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: b.namespace, Name: "admins", Labels: map[string]string{v1beta2.LabelValues: v1beta2.EnabledValue},
+		},
+		StringData: map[string]string{v1beta2.DefaultValuesKey: "admin: true\n"},
+	})
+	if secrets, with, said := asks(); !secrets || said != "" || with == without {
+		t.Errorf("with the object: may read Secrets %t, reference %s as without it %t, said %q", secrets, with, with == without, said)
 	}
 }
 

@@ -97,12 +97,16 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 	loader.Timeout = r.Timeout
 	// A Manifest that may not be read, or is in another cluster, leaves the registry to say what there is.
 	manifest, _ := releaseoutlook.ManifestOf(ctx, from, s.Kyma, ask.Module)
-	found, err := loader.Load(ctx, releaseOf(s, ask.Module), template)
+	next := releaseoutlook.NextManifest(ctx, from, s.Kyma, ask.Module, manifest)
+	found, err := loader.LoadFor(ctx, releaseOf(s, ask.Module), template, next)
 	if err != nil {
 		return err
 	}
-	into.Reference, into.Source = found.ReferenceFor(specOf(manifest)), found.Source
+	into.Reference, into.Source = found.Reference(), found.Source
 	into.Report = found.Rights()
+	if caveats := versioncontent.Caveats(found.Caveats); caveats != "" {
+		into.notef("The content of %s %s is %s.", ask.Module, ask.Version, caveats)
+	}
 	if waits := into.Pending; waits != nil && revision.Reference(waits.Version, waits.Digest) != into.Reference {
 		into.notef("%s now holds other content than what waits for consent (%s), or that comes with other values of the Kyma's entry: "+
 			"this list is not about that.", found.Source, waits.Digest)
@@ -110,7 +114,7 @@ func (r *Reader) content(ctx context.Context, from client.Reader, s *kymaedit.Ky
 	if ask.Against == "" {
 		return nil
 	}
-	before, err := r.before(ctx, loader, s, ask, manifest)
+	before, err := r.before(ctx, loader, s, ask, manifest, next)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -130,9 +134,9 @@ var (
 	errRepublished = errors.New("it was published again, and only its Manifest, which cannot be read here, says what is installed")
 )
 
-// before reads the version to compare with: what the Manifest installs, or else what the registry holds.
+// before reads the version to compare with: what the Manifest installs, or else what the registry holds, with the values of the next one.
 func (r *Reader) before(
-	ctx context.Context, loader *versioncontent.Loader, s *kymaedit.KymaContext, ask Question, manifest *v1beta2.Manifest,
+	ctx context.Context, loader *versioncontent.Loader, s *kymaedit.KymaContext, ask Question, manifest, next *v1beta2.Manifest,
 ) (*versioncontent.Version, error) {
 	if manifest != nil && manifest.Spec.Version == ask.Against {
 		if found, err := loader.LoadManifest(ctx, manifest); err == nil || ctx.Err() != nil {
@@ -146,14 +150,7 @@ func (r *Reader) before(
 	if template == nil {
 		return nil, errNoTemplate
 	}
-	return loader.Load(ctx, releaseOf(s, ask.Module), template)
-}
-
-func specOf(manifest *v1beta2.Manifest) *v1beta2.ManifestSpec {
-	if manifest == nil {
-		return nil
-	}
-	return &manifest.Spec
+	return loader.LoadFor(ctx, releaseOf(s, ask.Module), template, next)
 }
 
 func releaseOf(s *kymaedit.KymaContext, name string) *v1beta2.ModuleReleaseMeta {

@@ -94,8 +94,8 @@ spec:
   names: {kind: Note, plural: notes}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 {{ end }}`)
-	write(t, "values.yaml", "colour: violet\nreplicas: 1\n")
-	out, said := s.ok("module", "init", "--from-chart", "source", "--values", "values.yaml")
+	write(t, "values.yaml", "colour: red\nreplicas: 3\n")
+	out, said := s.ok("module", "init", "--from-chart", "source", "--values", "values.yaml", "--set", "colour=violet,replicas=1")
 	s.golden("init-chart.out", "", out)
 	s.golden("init-chart.err", "", said)
 	s.golden("init-chart.yaml", "", read(t, "notes/module-config.yaml"))
@@ -112,6 +112,17 @@ spec:
 	s.refused(1, "--overwrite", "module", "init", "--from-chart", "source")
 	s.refused(1, "--from-chart to use it as it is", "module", "init", "--from-chart", "source", "--overwrite")
 	s.refused(64, "--from-chart", "module", "init", "notes", "--values", "values.yaml")
+	s.refused(64, "--from-chart", "module", "init", "notes", "--set", "colour=red")
 	s.refused(64, "kyma module init DIR", "module", "init")
 	s.refused(4, "there is no chart nowhere", "module", "init", "--from-chart", "nowhere")
+}
+
+// What a configuration must have is no matter of validation: each command that reads it says so.
+func TestChart_AModuleThatCannotBeRead(t *testing.T) {
+	s := open(t)
+	_, address := registry(t)
+	write(t, "notes/module-config.yaml", "name: "+component+"\nversion: 0.1.0\n")
+	create := []string{"module", "create", "notes", "--no-git", "-r", address}
+	s.refused(1, "fix the errors\n", create...)
+	s.refused(1, "that cannot be passed over", append(create, "--skip-validation")...)
 }

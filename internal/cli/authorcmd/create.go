@@ -155,8 +155,12 @@ func (a *author) checked(ctx context.Context, c *creation) (*packaging.Source, e
 		a.console.Sayf("%s", f)
 	}
 	if errors, _ := diagnostics.Count(found); errors > 0 {
+		hint := "fix the errors; --skip-validation publishes it as it is"
+		if source == nil { // it cannot be read
+			hint = "fix the errors"
+		}
 		return nil, (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("the module has %s", english.Plural(errors, "error", ""))}).
-			With("fix the errors; --skip-validation publishes it as it is")
+			With("%s", hint)
 	}
 	return source, nil
 }

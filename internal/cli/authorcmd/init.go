@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/valueflags"
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 )
 
@@ -18,7 +19,7 @@ import (
 type initialisation struct {
 	packaging.ChartDraft
 
-	values []string
+	values valueflags.Flags
 }
 
 func (a *author) init() *cobra.Command {
@@ -31,7 +32,8 @@ func (a *author) init() *cobra.Command {
 			"operator, and a Deployment whose\n" +
 			"image you replace by yours. Files that are there already are kept.\n\n" +
 			"With --from-chart it writes a module that installs a Helm chart, with the name and version of the chart. DIR may be left out\n" +
-			"then; a chart that is not in DIR is copied there. Of --values, what differs from the chart's own is written into the configuration.",
+			"then; a chart that is not in DIR is copied there. Of --values and --set, what differs from the chart's own is written into the\n" +
+			"configuration.",
 		Example: "  kyma module init notes\n  kyma module init ./notes --name example.com/module/notes --version 1.0.0\n" +
 			"  kyma module init --from-chart notes-1.2.3.tgz --values values.yaml",
 		Args: cobra.MaximumNArgs(1),
@@ -60,7 +62,7 @@ func (a *author) init() *cobra.Command {
 	flags.StringVar(&begin.Version, "version", "", "version of the module (default 0.1.0, or that of the chart)")
 	flags.BoolVar(&begin.Overwrite, "overwrite", false, "replace the configuration if there is one")
 	flags.StringVar(&begin.Chart, "from-chart", "", "chart that the module installs: a directory with a Chart.yaml, or a packed chart (.tgz)")
-	flags.StringArrayVar(&begin.values, "values", nil, "file with values over those of the chart (can be repeated; the last one counts first)")
+	begin.values.Add(flags, "over those of the chart")
 	return command
 }
 
@@ -74,15 +76,15 @@ func (b *initialisation) scaffold(ctx context.Context, args []string) (dir strin
 		if _, err := os.Stat(b.Chart); err != nil {
 			return dir, nil, console.NotFound("there is no chart %s: %w", b.Chart, err)
 		}
-		if b.ChartDraft.Values, err = packaging.ReadValues(ctx, b.values); err != nil {
+		if b.ChartDraft.Values, err = b.values.Read(ctx); err != nil {
 			return dir, nil, err
 		}
 		if done, err = packaging.ScaffoldChart(ctx, dir, b.ChartDraft); err == nil {
 			dir = done.Dir
 		}
 		return dir, done, err
-	case len(b.values) > 0:
-		return dir, nil, console.Usage("--values are those of a chart").With("name it with --from-chart")
+	case b.values.IsSet():
+		return dir, nil, console.Usage("%s: values are those of a chart", b.values.Names()).With("name it with --from-chart")
 	case dir == "":
 		return dir, nil, console.Usage("kyma module init: DIR is missing").With("kyma module init DIR, or --from-chart CHART")
 	}

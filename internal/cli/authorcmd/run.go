@@ -9,7 +9,6 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
-	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 )
@@ -109,13 +108,9 @@ func (a *author) tried(
 	if err != nil {
 		return report, err
 	}
-	objects, err := source.ObjectsIn(ctx, modulestatus.DirectNamespace)
+	content, err := source.Installable()
 	if err != nil {
 		return report, fmt.Errorf("%s: %w", source.ManifestFile, err)
-	}
-	content := installer.Objects("raw-manifest", objects...)
-	if content.Namespace, err = source.TargetNamespace(); err != nil {
-		return report, err
 	}
 	return directinstall.Run(ctx, directinstall.Plan{
 		Config: config, Template: template, Sources: []installer.Source{content},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -103,7 +104,8 @@ func (a *author) load(ctx context.Context, file string) (*packaging.Source, erro
 		a.console.Sayf("%s", f)
 	}
 	if source == nil {
-		return nil, console.Quiet(console.CodeError)
+		wrong, _ := diagnostics.Count(findings)
+		return nil, fmt.Errorf("the module cannot be read: it has %s that cannot be passed over", english.Plural(wrong, "error", ""))
 	}
 	return source, nil
 }

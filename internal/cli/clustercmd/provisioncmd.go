@@ -33,7 +33,8 @@ func (h *host) newProvisionCommand() *cobra.Command {
 		Use:   "provision",
 		Short: "Make clusters and a registry on this machine, list and delete them",
 		Long: "A sandbox is a hub, runtimes and a registry on this machine. It stays until it is deleted, several stand side by side, and " +
-			"everything listens on loopback. The clusters are real control planes; their nodes only pretend to run pods.",
+			"everything listens on loopback. The clusters are real control planes; their nodes only pretend to run pods.\n\n" +
+			"A sandbox needs Linux; macOS is not tested. On Windows, use kyma in the Windows Subsystem for Linux, or a cluster of your own.",
 	}, h.provisionLocal(), h.provisionList(), h.provisionEnv(), h.provisionDelete(), h.supervise())
 }
 

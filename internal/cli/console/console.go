@@ -28,14 +28,15 @@ type Console struct {
 
 // Of returns the console of this process. NO_COLOR and TERM=dumb are honoured.
 func Of(in, out, err *os.File) *Console {
-	dumb := os.Getenv("TERM") == "dumb"
-	live := term.IsTerminal(int(err.Fd())) && !dumb
+	draws := func(file *os.File) bool {
+		return term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" && understandsEscapes(file)
+	}
 	width, height, _ := term.GetSize(int(err.Fd())) // 0 if it is no terminal
 	return &Console{
 		In: in, Out: out, Err: err,
 		Asks:  term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(err.Fd())),
-		Live:  live,
-		Color: term.IsTerminal(int(out.Fd())) && !dumb && os.Getenv("NO_COLOR") == "",
+		Live:  draws(err),
+		Color: os.Getenv("NO_COLOR") == "" && draws(out),
 		Width: width, Height: height,
 	}
 }

@@ -53,16 +53,18 @@ func (f *Flags) Loader(
 	if err != nil {
 		return nil, err
 	}
-	return f.LoaderFor(c, settings.FindPlace(ctx, from, namespace, module))
+	return f.LoaderFor(c, from, settings.FindPlace(ctx, from, namespace, module))
 }
 
 // LoaderFor is Loader where the place is known from which the lifecycle manager reads components.
-func (f *Flags) LoaderFor(c *console.Console, hub versioncontent.Place) (*versioncontent.Loader, error) {
+func (f *Flags) LoaderFor(c *console.Console, from client.Reader, hub versioncontent.Place) (*versioncontent.Loader, error) {
 	access, err := f.Login.Access(c.In, cmp.Or(f.Registry, hub.Registry))
 	if err != nil {
 		return nil, console.Usage("%w", err)
 	}
-	return &versioncontent.Loader{Access: directinstall.Access(access), Registry: strings.TrimPrefix(f.Registry, "oci://"), Hub: hub}, nil
+	return &versioncontent.Loader{
+		Access: directinstall.Access(access), Registry: strings.TrimPrefix(f.Registry, "oci://"), Hub: hub, HubReader: from,
+	}, nil
 }
 
 // Explain turns an error of a Loader into a failure of the command, with a hint.

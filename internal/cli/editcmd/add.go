@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,9 +14,9 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/valueflags"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
-	"github.com/kyma-project/lifecycle-manager/internal/client/packaging"
 	"github.com/kyma-project/lifecycle-manager/internal/client/waitfor"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
@@ -31,9 +32,8 @@ type adding struct {
 	// required is flag --with-requirements.
 	required bool
 	// adopt is flag --adopt.
-	adopt bool
-	// values are the files of flag --values.
-	values []string
+	adopt  bool
+	values valueflags.Flags
 
 	cr *unstructured.Unstructured
 }
@@ -48,15 +48,20 @@ func add(c *change) *cobra.Command {
 			"NAME:CHANNEL another one, NAME@VERSION stays at a version. What is there already stays as it is,\n" +
 			"unless requested otherwise. A module that needs others which the Kyma does not have waits for them; --with-requirements\n" +
 			"adds them, too.\n\n" +
+			"--values and --set write values for the chart of a module into the Kyma. As with helm upgrade, they take the place of those that\n" +
+			"were given before.\n\n" +
 			"With --community, or --unmanaged, modules are installed directly, and only you upgrade them.\n\n" +
+			"--selector, --state, --on-channel, --with-module and --all-kymas select many Kymas: what would change is counted and asked first,\n" +
+			"and the same command again does only what is left.\n\n" +
 			"With --adopt, a module changes hands while it runs: a Kyma takes over what is installed directly, and a direct installation what\n" +
 			"kubectl, Helm or a Kyma installed and let go of. --dry-run shows what changes in each object.",
 		Example: "  kyma add notes\n" +
 			"  kyma add notes:fast beacon@1.2.0 --kyma kcp-system/demo\n" +
 			"  kyma add notes --policy Ignore --wait=false\n" +
 			"  kyma add notes --with-requirements --upgrade-strategy Manual\n" +
-			"  kyma add notes --values values.yaml\n" +
+			"  kyma add notes --values values.yaml --set size=3\n" +
 			"  kyma add docker-registry@0.15.0 --community --template docker-registry-0.15.0.yaml\n" +
+			"  kyma add notes --selector ring=canary --dry-run=client\n" +
 			"  kyma add notes --adopt --dry-run=client\n" +
 			"  kyma add notes --unmanaged --adopt",
 		Args:              names(1, -1, "NAME[@VERSION|:CHANNEL]"),
@@ -64,6 +69,7 @@ func add(c *change) *cobra.Command {
 		RunE:              func(command *cobra.Command, args []string) error { return a.run(command.Context(), args) },
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	flags := command.Flags()
 	flags.StringVarP(&a.channel, "channel", "c", "", "channel of the modules that name neither channel nor version")
 	flags.StringVar(&a.policy, "policy", "",
@@ -71,8 +77,7 @@ func add(c *change) *cobra.Command {
 	c.strategyFlag(command)
 	flags.BoolVar(&a.required, "with-requirements", false, "add the modules that these need and the Kyma does not have, too")
 	flags.BoolVar(&a.adopt, "adopt", false, "take over what runs already: what is installed directly or, directly, what nothing owns")
-	flags.StringArrayVar(&a.values, "values", nil,
-		"file with values for the chart of the module, in place of those in the Kyma (can be repeated; the last one counts first)")
+	a.values.Add(flags, "for the chart of the module, in place of those in the Kyma")
 	flags.BoolVar(&a.defaultCR, "default-cr", false, "create the default custom resource: the same as --policy CreateAndDelete")
 	flags.StringVar(&a.crFile, "cr", "", "file with a custom resource to create in place of the default one")
 	flags.Bool("default-config-cr", false, "")
@@ -97,7 +102,13 @@ func (a *adding) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.direct.isSet() {
+	many, err := a.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return a.runBulk(ctx, asked)
+	case a.direct.isSet():
 		return a.direct.install(ctx, a, asked)
 	}
 	s, err := a.open(ctx)
@@ -147,6 +158,9 @@ func (s *session) enable(asked []kymaedit.ModuleRequest) editor {
 				return nil, err
 			}
 			changes = append(changes, kymaedit.Enable(&kyma.Spec, wish))
+			if problem := kymaedit.RefusedValues(kyma, wish); problem != "" {
+				return nil, fmt.Errorf("values for module %s cannot be used: %s", wish.Name, problem)
+			}
 		}
 		return changes, nil
 	}
@@ -181,12 +195,12 @@ func (a *adding) wanted(ctx context.Context, args []string) ([]kymaedit.ModuleRe
 	return asked, err
 }
 
-// readValues returns the values of flag --values; nil without it.
+// readValues returns the values that flags give; nil without any.
 func (a *adding) readValues(ctx context.Context) (*runtime.RawExtension, error) {
-	if len(a.values) == 0 {
+	if !a.values.IsSet() {
 		return nil, nil
 	}
-	values, err := packaging.ReadValues(ctx, a.values)
+	values, err := a.values.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +210,7 @@ func (a *adding) readValues(ctx context.Context) (*runtime.RawExtension, error) 
 	}
 	raw := &runtime.RawExtension{Raw: text}
 	if problem := module.ValuesProblem(raw); problem != "" {
-		return nil, fmt.Errorf("--values cannot be used: %s", problem)
+		return nil, fmt.Errorf("%s cannot be used: %s", a.values.Names(), problem)
 	}
 	return raw, nil
 }
@@ -214,8 +228,8 @@ func (a *adding) checkFlags(args []string) error {
 	}
 	policy := v1beta2.CustomResourcePolicy(a.policy)
 	switch {
-	case len(a.values) > 0 && (a.direct.isSet() || len(args) > 1):
-		return console.Usage("--values are for one module of a Kyma")
+	case a.values.IsSet() && (a.direct.isSet() || len(args) > 1):
+		return console.Usage("%s: values are for one module of a Kyma", a.values.Names())
 	case a.required && a.direct.isSet():
 		return console.Usage("--with-requirements is for modules of a Kyma")
 	case a.strategy != "" && a.direct.isSet():
@@ -232,7 +246,11 @@ func (a *adding) checkFlags(args []string) error {
 
 // mayAdd decides by the flowchart of package modulestatus whether a module may be added to the Kyma.
 func mayAdd(ctx context.Context, s *session, wish kymaedit.ModuleRequest, isDirect bool) error {
-	way, why, err := s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) })
+	return admitted(s.MayAdd(wish, isDirect, func() bool { return kymaedit.Community(ctx, s, wish.Name) }))
+}
+
+// admitted returns the error of a decision against a module.
+func admitted(way modulestatus.InstallMethod, why string, err error) error {
 	if way != modulestatus.ViaKyma && why != "" {
 		return &console.Failure{Code: console.CodeError, Err: errors.New(why)}
 	}
@@ -244,6 +262,10 @@ func (a *adding) remark(done applied) {
 	for _, change := range done.changes {
 		if entry := kymaedit.Entry(&done.spec, change.Module); entry != nil && !kymaedit.IsManaged(entry) {
 			a.console.Sayf("%s is not managed (managed: false): kyma manage %s changes that.", change.Module, change.Module)
+		}
+		if gone := kymaedit.LostValues(done.Before, done.After, change.Module); len(gone) > 0 {
+			a.console.Sayf("%s: these values take the place of those that the Kyma had. No longer set: %s.", change.Module,
+				console.OneLine(strings.Join(gone, ", ")))
 		}
 	}
 }

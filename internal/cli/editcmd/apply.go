@@ -36,12 +36,15 @@ type item struct {
 type changeList struct {
 	console.Versioned
 	Items []item `json:"items"`
+	// Kymas is how many Kymas a command for many was about, and Outcomes says what became of them.
+	Kymas    int            `json:"kymas,omitempty"`
+	Outcomes []outcomeGroup `json:"outcomes,omitempty"`
 }
 
 // print writes what changed.
 func (c *change) print(items []item) error {
 	document := console.Document{
-		Data: changeList{console.Kind("ChangeList"), items},
+		Data: changeList{Versioned: console.Kind("ChangeList"), Items: items},
 		Columns: []console.Column{
 			{Name: "NAME"}, {Name: "ACTION"}, {Name: "CHANNEL"}, {Name: "VERSION"}, {Name: "KYMA"},
 		},

@@ -22,10 +22,9 @@ import (
 // approving is one call of `kyma approve`.
 type approving struct {
 	*change
-	version  string
-	all      bool
-	selector string
-	reader   asks.Reader
+	version string
+	all     bool
+	reader  asks.Reader
 }
 
 // readTime is how long one version may take to be read before a question is asked: the status has a summary.
@@ -41,7 +40,7 @@ func approve(c *change) *cobra.Command {
 			"it. This shows what it asks for and the installed version does not, asks, and writes the consent into the Kyma: for this version\n" +
 			"and this content only. Hub and runtime agree each for itself; call it where consent is missing. kyma permissions shows all that\n" +
 			"a version may do.\n\n" +
-			"With --all the users of all Kymas that --selector names agree to the same content. It does not wait then.",
+			"With --all, or the flags that select Kymas, the users of all of them agree to the same content. It does not wait then.",
 		Example: "  kyma approve notes\n" +
 			"  kyma approve notes --version 1.1.0 --yes --wait=false\n" +
 			"  kyma approve notes --all --selector ring=canary\n" +
@@ -50,16 +49,17 @@ func approve(c *change) *cobra.Command {
 		ValidArgsFunction: one(c.completePending),
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	flags := command.Flags()
 	flags.StringVar(&a.version, "version", "", "the version that may be approved, or VERSION@DIGEST (default: the one that waits)")
 	flags.BoolVar(&a.all, "all", false, "agree for all Kymas in which the version waits for your consent")
-	flags.StringVarP(&a.selector, "selector", "l", "", "with --all: only Kymas with these labels")
 	a.reader.AddFlags(flags)
 	command.RunE = func(command *cobra.Command, args []string) error {
-		if err := a.valid(command.Flags().Changed("wait")); err != nil {
+		many, err := a.forMany()
+		switch {
+		case err != nil:
 			return err
-		}
-		if a.all {
+		case many:
 			return a.runAll(command.Context(), args[0])
 		}
 		return a.run(command.Context(), args[0])
@@ -67,17 +67,14 @@ func approve(c *change) *cobra.Command {
 	return command
 }
 
-// valid refuses flags that exclude each other.
-func (a *approving) valid(waits bool) error {
-	switch {
-	case a.all && a.kyma != "":
-		return console.Usage("--all and --kyma exclude each other")
-	case !a.all && a.selector != "":
-		return console.Usage("--selector goes with --all")
-	case a.all && waits && a.wait:
-		return console.Usage("--wait is for one Kyma").With("kyma release status shows how many have the version")
+// forMany reports whether the users of many Kymas agree, and returns what is wrong with the flags.
+func (a *approving) forMany() (bool, error) {
+	a.bulk.selection.All = a.bulk.selection.All || a.all && !a.bulk.selection.Given()
+	many, err := a.many()
+	if many && a.waitsForMany() {
+		return false, console.Usage("--wait is for one Kyma").With("kyma release status shows how many have the version")
 	}
-	return nil
+	return many, err
 }
 
 func (a *approving) run(ctx context.Context, name string) error {

@@ -68,7 +68,7 @@ func TestApprove(t *testing.T) {
 		"nothing waits":                            {nil, "", "approve notes --yes", "", 1, "", "module notes has nothing to approve: no version of it waits for consent"},
 		"a module that the Kyma does not have":     {nil, "", "approve beacon --yes", "", 4, "", "kyma add beacon enables it"},
 		"no module":                                {nil, "", "approve --yes", "", 64, "", "NAME is missing"},
-		"a selector for one Kyma":                  {nil, "", "approve notes -l a=b", "", 64, "", "--selector goes with --all"},
+		"a selector that selects nothing":          {nil, "", "approve notes -l a=b", "", 4, "", "there is no such Kyma"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -165,7 +165,7 @@ func TestApprove_All(t *testing.T) {
 		t.Fatalf("before anything was approved, %q is", got)
 	}
 	code, out, said := b.run("approve", "notes", "--all", "--yes", "--selector", "ring=canary")
-	want := "NAME           ACTION    CHANNEL   VERSION   KYMA\nmodule/notes   changed   -         1.1.0     NS/one\nmodule/notes   changed   -         1.1.0     NS/two\n"
+	want := "OUTCOME   KYMAS   WHAT                  WHICH\ndone      2       approve notes 1.1.0   NS/one and NS/two\n"
 	if diff := cmp.Diff(want, strings.ReplaceAll(out, b.namespace, "NS")); code != 0 || diff != "" {
 		t.Errorf("exit code %d, %s (-want +got):\n%s", code, said, diff)
 	}

@@ -30,8 +30,11 @@ type change struct {
 
 	kyma    string
 	wait    bool
+	waits   *pflag.Flag // --wait, where a command has it
 	timeout time.Duration
 	dryRun  string
+	// bulk are the flags for many Kymas, where a command has them.
+	bulk bulkFlags
 	// strategy is flag --upgrade-strategy, where a command has it.
 	strategy string
 	output   *console.Formats
@@ -64,6 +67,7 @@ func (c *change) dryRunFlag(flags *pflag.FlagSet) {
 
 func (c *change) waitFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.wait, "wait", true, "wait until it is done, and show the progress")
+	c.waits = flags.Lookup("wait")
 	flags.DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long to wait; a timeout is a failure")
 }
 

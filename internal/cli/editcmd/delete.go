@@ -35,16 +35,19 @@ func remove(c *change) *cobra.Command {
 		Long: "Takes modules out of the Kyma, and the lifecycle manager removes them. It is refused while custom resources exist that people\n" +
 			"made with the module, since no operator would clean up after them, and while other modules of the Kyma need it: delete those first,\n" +
 			"or use --cascade, which shows both before it deletes them. Modules that were installed directly are removed directly.\n\n" +
+			"--selector, --state, --on-channel, --with-module and --all-kymas select many Kymas.\n\n" +
 			"With --keep-resources everything that a module consists of stays as it is, without an owner: kyma add --adopt takes it over again.",
 		Example: "  kyma delete notes\n" +
 			"  kyma delete notes beacon --yes --wait=false\n" +
 			"  kyma delete notes --cascade=preview\n" +
+			"  kyma delete notes --selector ring=canary --with-module notes@1.0.0\n" +
 			"  kyma delete notes --keep-resources",
 		Args:              names(1, -1, "NAME"),
 		ValidArgsFunction: c.completeEnabled,
 		RunE:              func(command *cobra.Command, args []string) error { return d.run(command.Context(), args) },
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	flags := command.Flags()
 	flags.StringVar(&d.cascade, "cascade", "false",
 		"delete the users' objects of the module, and the modules that need it, too; --cascade=preview only shows them")
@@ -56,6 +59,13 @@ func remove(c *change) *cobra.Command {
 func (d *deleting) run(ctx context.Context, args []string) error {
 	if err := d.valid(args); err != nil {
 		return err
+	}
+	many, err := d.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return d.runBulk(ctx, args)
 	}
 	managed, direct, s, err := d.sort(ctx, args)
 	if err != nil {

@@ -15,18 +15,8 @@ func (d *deleting) withDependents(s *session, modules []string) ([]string, error
 	if d.keep {
 		return modules, nil // nothing of the module goes
 	}
-	for _, name := range modules {
-		var by []string
-		for dependent, needs := range s.Dependents(modules...) {
-			if slices.Contains(needs, name) {
-				by = append(by, dependent)
-			}
-		}
-		slices.Sort(by)
-		leaving := modulestatus.DeleteInput{Module: name, Managed: true, Dependents: by, Cascade: d.cascade != "false"}
-		if err := d.step(leaving); err != nil {
-			return nil, err
-		}
+	if err := d.blocked(s, modules); err != nil {
+		return nil, err
 	}
 	all := s.Cascade(modules...)
 	d.dependents = map[string][]string{}
@@ -51,4 +41,22 @@ func (d *deleting) withDependents(s *session, modules []string) ([]string, error
 	return slices.DeleteFunc(all, func(name string) bool {
 		return kymaedit.Entry(&s.Asked, name) == nil && !slices.Contains(modules, name)
 	}), nil
+}
+
+// blocked returns the error for a module that others of the Kyma need, unless --cascade takes those along.
+func (d *deleting) blocked(s *session, modules []string) error {
+	for _, name := range modules {
+		var by []string
+		for dependent, needs := range s.Dependents(modules...) {
+			if slices.Contains(needs, name) {
+				by = append(by, dependent)
+			}
+		}
+		slices.Sort(by)
+		leaving := modulestatus.DeleteInput{Module: name, Managed: true, Dependents: by, Cascade: d.cascade != "false"}
+		if err := d.step(leaving); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -21,11 +21,12 @@ import (
 // contentDiff compares what two versions of a managed module install in one Kyma.
 type contentDiff struct {
 	*differing
-	session  *session
-	flags    contentflags.Flags
-	loader   *versioncontent.Loader
-	release  *v1beta2.ModuleReleaseMeta
-	manifest *v1beta2.Manifest
+	session *session
+	flags   contentflags.Flags
+	loader  *versioncontent.Loader
+	release *v1beta2.ModuleReleaseMeta
+	// manifest is what is installed, next what the entry leads to; nil for none.
+	manifest, next *v1beta2.Manifest
 }
 
 // rendered returns what changes with another version, and what the cluster says to it. What cannot be read is said, and is no failure.
@@ -44,6 +45,7 @@ func (d *differing) rendered(ctx context.Context, s *session, name, installed, t
 	}
 	// A Manifest that may not be read, or is in another cluster, leaves the templates to compare.
 	c.manifest, _ = releaseoutlook.ManifestOf(ctx, s, s.Kyma, name)
+	c.next = releaseoutlook.NextManifest(ctx, s, s.Kyma, name, c.manifest)
 	var err error
 	if c.loader, err = c.flags.Loader(ctx, d.console, s, s.Kyma.Namespace, name); err != nil {
 		return "", err
@@ -60,7 +62,7 @@ func (d *differing) rendered(ctx context.Context, s *session, name, installed, t
 }
 
 func (c *contentDiff) write(ctx context.Context, to *strings.Builder, installed string, template *v1beta2.ModuleTemplate) error {
-	after, err := c.loader.LoadFor(ctx, c.release, template, c.manifest)
+	after, err := c.loader.LoadFor(ctx, c.release, template, c.next)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,11 @@ func (c *contentDiff) write(ctx context.Context, to *strings.Builder, installed 
 		}
 		before, title = had, fmt.Sprintf("WHAT CHANGES from %s to %s", installed, after.Version)
 	}
-	changes := releasepreview.Compare(before, releaseoutlook.SideOf(after))
+	side := releaseoutlook.SideOf(after)
+	if caveats := releaseoutlook.CaveatsOf(before, side); caveats != "" {
+		c.console.Sayf("Warning: what is compared is %s.", console.OneLine(caveats))
+	}
+	changes := releasepreview.Compare(before, side)
 	fmt.Fprintf(to, "\n%s\n", title)
 	changetext.Write(to, &changes, c.all)
 	return c.writeAnswer(ctx, to, template)
@@ -91,7 +97,7 @@ func (c *contentDiff) installed(ctx context.Context, version string) (*releasepr
 	case template == nil:
 		return nil, fmt.Errorf("there is no ModuleTemplate of version %s", version)
 	}
-	found, err := c.loader.Load(ctx, c.release, template)
+	found, err := c.loader.LoadFor(ctx, c.release, template, c.next)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/pkg/component"
+	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
 
 // notesContent is what a version of module notes installs. The password must be in no output.
@@ -77,6 +80,53 @@ func TestDiff_OfAManagedModuleShowsWhatVersionsInstall(t *testing.T) {
 		if code, _, said := b.run(strings.Fields(line + " " + plain)...); code <= 1 || !strings.Contains(said, says) {
 			t.Errorf("%s: exit code %d, said %q", line, code, said)
 		}
+	}
+}
+
+// TestDiff_TakesValuesFromTheHubAndShowsNone is about a chart that writes a password of the hub into a ConfigMap.
+func TestDiff_TakesValuesFromTheHubAndShowsNone(t *testing.T) {
+	b := newBench(t)
+	registry := b.notesInstalled()
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		chart := testkit.Chart("notes", version, testkit.Files{"values.yaml": "password: none\n", "templates/a.yaml": fmt.Sprintf(
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: notes-urls, namespace: %s}, "+
+				"data: {url: 'https://user:{{ .Values.password }}@{{ .Chart.Version }}.example.com'}}", b.namespace)})
+		if _, err := component.Push(t.Context(), component.Registry{Host: registry.Host, PlainHTTP: true}, component.Version{
+			Name: "example.com/module/notes", Version: version, Provider: "example.com", Resources: []component.Resource{{
+				Name: "raw-manifest", Type: "helmChart", MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Data: chart.Gzip(),
+			}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kyma := b.read("demo")
+	kyma.Spec.Modules[0].ValuesFrom = []v1beta2.ValuesReference{{Kind: v1beta2.ValuesSecret, Name: "notes-login"}}
+	if err := b.Update(t.Context(), kyma); err != nil {
+		t.Fatal(err)
+	}
+	b.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "notes-urls"}, Data: map[string]string{"url": "old"}})
+	diff := func() (out, said string) {
+		t.Helper()
+		code, out, said := b.run("diff", "notes@1.1.0", "--all", "--registry=http://"+registry.Host)
+		if code != 1 || !strings.Contains(out, "WHAT THE CLUSTER SAYS") {
+			t.Fatalf("exit code %d, said %q, wrote\n%s", code, said, out)
+		}
+		return out, said
+	}
+	if out, said := diff(); !strings.Contains(out, "https://user:none@1.1.0") ||
+		!strings.Contains(said, "Warning: what is compared is rendered without the values in Secret "+b.namespace+"/notes-login: it is not there.") {
+		t.Errorf("without the Secret: said %q, wrote\n%s", said, out)
+	}
+	b.create(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: b.namespace, Name: "notes-login", Labels: map[string]string{v1beta2.LabelValues: v1beta2.EnabledValue},
+		},
+		StringData: map[string]string{v1beta2.DefaultValuesKey: "password: correct-horse-battery\n"},
+	})
+	out, said := diff()
+	if strings.Contains(said, "what is compared is rendered") || strings.Contains(out+said, "correct-horse") ||
+		strings.Count(out, "https://user:[…]@1.1.0.example.com") < 2 {
+		t.Errorf("with the Secret: said %q, wrote\n%s", said, out)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releaseoutlook"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
@@ -95,7 +96,7 @@ func (a *adding) foresee(ctx context.Context, s *session, wish kymaedit.ModuleRe
 	if err := wouldBeRefused(wish.Name, version, d.answer); err != nil {
 		return err
 	}
-	for _, id := range notTaken(record.Inventory, d.answer.Objects) {
+	for _, id := range notTaken(record.Inventory, d.answer.Objects, installable.GeneratedName(installable.DirectPrefix+wish.Name)) {
 		a.console.Sayf("Warning: %s stays without an owner, since version %s in the Kyma does not have it.", id, version)
 	}
 	return nil
@@ -114,15 +115,16 @@ func wouldBeRefused(module, version string, answer *releaseoutlook.Answer) error
 }
 
 // notTaken returns the recorded objects that the Kyma's version does not declare. Each one that it declares is in the answer, as it gets
-// another mark at least.
-func notTaken(recorded []inventory.Entry, answered []releaseoutlook.Answered) []inventory.ID {
+// another mark at least. The Secret of that name goes along, although no content declares it.
+func notTaken(recorded []inventory.Entry, answered []releaseoutlook.Answered, secret string) []inventory.ID {
 	declared := map[inventory.ID]bool{}
 	for i := range answered {
 		declared[answered[i].ID] = true
 	}
 	var left []inventory.ID
 	for _, entry := range recorded {
-		if !declared[entry.ID] && !entry.IsHook() {
+		kept := entry.Group == "" && entry.Kind == "Secret" && entry.Name == secret
+		if !declared[entry.ID] && !entry.IsHook() && !kept {
 			left = append(left, entry.ID)
 		}
 	}

@@ -215,10 +215,13 @@ func alike(wanted, there *v1beta2.Kyma) bool {
 
 func setChannel(c *change) *cobra.Command {
 	command := &cobra.Command{
-		Use:     "set-channel [NAME] CHANNEL",
-		Short:   "Set the channel of a Kyma",
-		Example: "  kyma kyma set-channel fast\n  kyma kyma set-channel demo fast --dry-run=client",
-		Args:    names(1, 2, "[NAME] CHANNEL"),
+		Use:   "set-channel [NAME] CHANNEL",
+		Short: "Set the channel of a Kyma",
+		Long: "Sets the channel that the modules of a Kyma follow unless they name another one. --selector, --state, --on-channel,\n" +
+			"--with-module and --all-kymas select many Kymas.",
+		Example: "  kyma kyma set-channel fast\n  kyma kyma set-channel demo fast --dry-run=client\n" +
+			"  kyma kyma set-channel fast --on-channel regular --selector ring=canary",
+		Args: names(1, 2, "[NAME] CHANNEL"),
 		ValidArgsFunction: func(command *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 			found, _ := c.completeChannels(command, args, text)
 			if len(args) == 0 {
@@ -235,12 +238,20 @@ func setChannel(c *change) *cobra.Command {
 		},
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	return command
 }
 
 func (c *change) runSetChannel(ctx context.Context, channel string) error {
 	if !kymaedit.IsChannel(channel) {
 		return console.Usage("%q is not a channel", channel).With("a channel is 3 to 32 lower-case letters, such as regular")
+	}
+	many, err := c.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return c.setChannelBulk(ctx, channel)
 	}
 	s, err := c.open(ctx)
 	if err != nil {
@@ -249,16 +260,8 @@ func (c *change) runSetChannel(ctx context.Context, channel string) error {
 	if err := s.Load(ctx, s); err != nil {
 		return err
 	}
-	for i := range s.Asked.Modules {
-		module := &s.Asked.Modules[i]
-		if module.Channel != "" || module.Version != "" {
-			continue
-		}
-		spec := s.Asked.DeepCopy()
-		spec.Channel = channel
-		if err := s.check(spec, kymaedit.ModuleRequest{Name: module.Name}); err != nil {
-			return err
-		}
+	if err := s.mayFollow(channel); err != nil {
+		return err
 	}
 	done, err := c.apply(ctx, s, func(kyma *v1beta2.Kyma) ([]kymaedit.Change, error) {
 		return []kymaedit.Change{kymaedit.SetChannel(&kyma.Spec, channel)}, nil

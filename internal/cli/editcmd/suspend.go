@@ -26,20 +26,23 @@ type marked struct {
 	all bool
 	// mark changes an object, and reports whether it did.
 	mark func(client.Object) bool
-	// did is what was done to the object, in a word.
-	did string
+	// did is what was done to the object, in a word; verb, doing and title are what is to be done, in texts about many Kymas, and idle is why
+	// there is nothing to do.
+	did, verb, doing, title, idle string
 }
 
+// reconciled is what kyma reconcile did.
+const reconciled = "asked to reconcile"
+
 func suspend(c *change) *cobra.Command {
-	m := &marked{change: c, did: "suspended", mark: func(o client.Object) bool {
-		return setLabel(o, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue)
-	}}
+	m := &marked{change: c, did: "suspended", verb: "suspend", doing: "suspending", title: "Suspend", idle: "is suspended already"}
+	m.mark = func(o client.Object) bool { return setLabel(o, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue) }
 	command := &cobra.Command{
 		Use:   "suspend [NAME...]",
 		Short: "Let the lifecycle manager leave modules, or a whole Kyma, alone for a while",
 		Long: "Suspended modules stay as they are: they are neither upgraded nor repaired until kyma resume. It is for the cluster of the\n" +
 			"lifecycle manager; the user of a runtime has kyma unmanage.",
-		Example: "  kyma suspend notes\n  kyma suspend --all --kyma kcp-system/demo",
+		Example: "  kyma suspend notes\n  kyma suspend --all --kyma kcp-system/demo\n  kyma suspend notes --state Error,Warning",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}
 	m.prepare(command, false)
@@ -47,13 +50,12 @@ func suspend(c *change) *cobra.Command {
 }
 
 func resume(c *change) *cobra.Command {
-	m := &marked{change: c, did: "resumed", mark: func(o client.Object) bool {
-		return setLabel(o, v1beta2.LabelSkipReconciliation, "")
-	}}
+	m := &marked{change: c, did: "resumed", verb: "resume", doing: "resuming", title: "Resume", idle: "is not suspended"}
+	m.mark = func(o client.Object) bool { return setLabel(o, v1beta2.LabelSkipReconciliation, "") }
 	command := &cobra.Command{
 		Use:     "resume [NAME...]",
 		Short:   "Resume the management of suspended modules",
-		Example: "  kyma resume notes\n  kyma resume --all --wait=false",
+		Example: "  kyma resume notes\n  kyma resume --all --wait=false\n  kyma resume --all --all-kymas",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}
 	m.prepare(command, true)
@@ -64,15 +66,16 @@ func resume(c *change) *cobra.Command {
 const labelReconcile = "cli.kyma-project.io/reconcile-requested"
 
 func reconcile(c *change) *cobra.Command {
-	m := &marked{change: c, did: "asked to reconcile", mark: func(o client.Object) bool {
+	m := &marked{change: c, did: reconciled, verb: "reconcile", doing: "reconciling", title: "Reconcile"}
+	m.mark = func(o client.Object) bool {
 		return setLabel(o, labelReconcile, strconv.FormatInt(time.Now().UnixNano(), 10))
-	}}
+	}
 	command := &cobra.Command{
 		Use:   "reconcile [NAME...]",
 		Short: "Reconcile modules, or a whole Kyma, now",
 		Long: "Changes trigger the lifecycle manager by themselves, also in the cluster of a module. This triggers it without a change, and\n" +
 			"waits for the result. What failed a moment ago, such as a registry, is tried again at its own pace, within minutes.",
-		Example: "  kyma reconcile notes\n  kyma reconcile --all --timeout 2m",
+		Example: "  kyma reconcile notes\n  kyma reconcile --all --timeout 2m\n  kyma reconcile --all --state Error",
 		RunE:    func(command *cobra.Command, args []string) error { return m.run(command.Context(), args) },
 	}
 	m.prepare(command, true)
@@ -89,18 +92,26 @@ func (m *marked) prepare(command *cobra.Command, waits bool) {
 	if waits {
 		m.waitFlags(command.Flags())
 	}
-	command.Flags().BoolVar(&m.all, "all", false, "the whole Kyma")
+	m.bulkFlag(command)
+	command.Flags().BoolVar(&m.all, "all", false, "the whole Kyma, or all of each selected one")
 }
 
 func (m *marked) run(ctx context.Context, args []string) error {
 	if m.all == (len(args) > 0) {
 		return console.Usage("no module is named").With("name some, or use --all for the whole Kyma")
 	}
+	many, err := m.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return m.runBulk(ctx, args)
+	}
 	s, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	if modulestatus.IsCopy(s.Kyma) && (len(args) > 0 || m.did != "asked to reconcile") {
+	if modulestatus.IsCopy(s.Kyma) && (len(args) > 0 || m.did != reconciled) {
 		return console.Usage("Kyma %s is the one that the user of a runtime edits: this is for the cluster of the lifecycle manager", s.Key()).
 			With("kyma unmanage stops managing a module here")
 	}

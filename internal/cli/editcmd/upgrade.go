@@ -30,16 +30,19 @@ func upgrade(c *change) *cobra.Command {
 		Long: "A module that follows a channel is upgraded by the lifecycle manager as soon as the channel offers something newer: there\n" +
 			"this only waits until it runs. A module that stays at a version gets the newest there is, or what --to says.\n" +
 			"A module that was installed directly is installed in the newest version, or the one of --to; its custom resources stay as they are.\n" +
-			"One that came from a catalog is looked for there again, with the digest or the signature that was asked for then.",
+			"One that came from a catalog is looked for there again, with the digest or the signature that was asked for then.\n\n" +
+			"--selector, --state, --on-channel, --with-module and --all-kymas select many Kymas; --all means all modules of each.",
 		Example: "  kyma upgrade notes\n" +
 			"  kyma upgrade notes --to 1.2.0\n" +
 			"  kyma upgrade notes beacon --to fast\n" +
-			"  kyma upgrade --all --dry-run=client",
+			"  kyma upgrade --all --dry-run=client\n" +
+			"  kyma upgrade notes --to fast --selector ring=canary",
 		Args:              names(0, -1, "NAME"),
 		ValidArgsFunction: c.completeEnabled,
 		RunE:              func(command *cobra.Command, args []string) error { return u.run(command.Context(), args) },
 	}
 	c.flags(command)
+	c.bulkFlag(command)
 	flags := command.Flags()
 	flags.BoolVar(&u.all, "all", false, "all modules")
 	flags.StringVar(&u.to, "to", "", "version or channel (default: the newest version that is no pre-release)")
@@ -56,6 +59,13 @@ func (u *upgrading) run(ctx context.Context, args []string) error {
 	}
 	if err != nil {
 		return err
+	}
+	many, err := u.many()
+	switch {
+	case err != nil:
+		return err
+	case many:
+		return u.runBulk(ctx, args, goal)
 	}
 	s, managed, direct, err := u.sort(ctx, args)
 	if err != nil {

@@ -35,16 +35,21 @@ func kymaList(s *show) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the Kymas of this cluster",
-		Example: "  kyma kyma list\n  kyma kyma list -n kcp-system -o json",
+		Example: "  kyma kyma list\n  kyma kyma list -n kcp-system -o json\n  kyma kyma list --state Error --on-channel fast",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return s.follow(command.Context(), func(in modulestatus.Inputs) error {
 				lines := modulestatus.Kymas(in)
-				return s.print(kymasDocument(&in, lines, time.Now()), blind(&in, len(lines), "Kyma"))
+				document := kymasDocument(&in, lines, time.Now())
+				if s.selection.Given() {
+					document.Empty = "There are no such Kymas. kyma kyma list shows all."
+				}
+				return s.print(document, blind(&in, len(lines), "Kyma"))
 			})
 		},
 	}
 	command.Flags().BoolVarP(&s.everywhere, "all-namespaces", "A", false, "the Kymas of all namespaces, regardless of --namespace")
+	s.selection.AddFilters(command)
 	s.watchFlag(command)
 	s.outputFlag(command)
 	return command

@@ -29,8 +29,9 @@ func list(s *show) *cobra.Command {
 		Short:   "List the modules that are enabled or installed",
 		Long: "List the modules that are enabled in a Kyma, and those that are installed without one, with their versions and states.\n" +
 			"What could not be read is Unknown, and standard error shows why.",
-		Example: "  kyma list\n  kyma list --kyma kcp-system/alice -o wide\n  kyma list --outdated -o name\n  kyma list --type community -o json",
-		Args:    cobra.NoArgs,
+		Example: "  kyma list\n  kyma list --kyma kcp-system/alice -o wide\n  kyma list --outdated -o name\n" +
+			"  kyma list --type community -o json\n  kyma list --selector ring=canary --state Error,Warning",
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := known(kind); err != nil {
 				return err
@@ -40,7 +41,7 @@ func list(s *show) *cobra.Command {
 					return kind != "" && string(m.Type) != kind || outdated && !m.Version.Outdated
 				})
 				document := listDocument(&in, modules)
-				if kind != "" || outdated {
+				if kind != "" || outdated || s.selection.Given() {
 					document.Empty = "There are no such modules. kyma list shows all."
 				}
 				return s.print(document, blind(&in, len(modules), "Kyma", "Secret"))
@@ -48,6 +49,7 @@ func list(s *show) *cobra.Command {
 		},
 	}
 	s.flags(command)
+	s.selection.AddFilters(command)
 	s.prereleaseFlag(command)
 	s.watchFlag(command)
 	command.Flags().StringVar(&kind, "type", "", "only modules of this type: managed, manageable or community")

@@ -22,7 +22,9 @@ type show struct {
 	console *console.Console
 	target  *target.Target
 
-	kyma        string
+	kyma string
+	// selection limits the Kymas, where a command has its flags.
+	selection   target.Selection
 	everywhere  bool
 	prereleases bool
 	watch       bool
@@ -54,6 +56,16 @@ func (s *show) watchFlag(command *cobra.Command) {
 // scope returns the scope that the flags select.
 func (s *show) scope(ctx context.Context, from client.Reader) (statusreader.Scope, error) {
 	scope := statusreader.Scope{Prereleases: s.prereleases}
+	if s.selection.Given() {
+		filter, err := s.selection.Filter()
+		if err != nil {
+			return scope, err
+		}
+		if s.kyma != "" {
+			return scope, console.Usage("--kyma and the flags that select many Kymas exclude each other")
+		}
+		scope.Match, scope.Labels = filter.Matches, filter.Labels
+	}
 	switch namespace, name, cut := strings.Cut(s.kyma, "/"); {
 	case cut:
 		scope.Kyma = &types.NamespacedName{Namespace: namespace, Name: name}
@@ -108,9 +120,10 @@ func (s *show) read(ctx context.Context, from client.Reader, scope statusreader.
 	return in, nil
 }
 
-// modules returns the modules that the flags select: with --kyma only those of that Kyma.
+// modules returns the modules that the flags select: those of Kymas alone, where they name Kymas.
 func (s *show) modules(in *modulestatus.Inputs) []modulestatus.Module {
-	return slices.DeleteFunc(modulestatus.Modules(*in), func(m modulestatus.Module) bool { return s.kyma != "" && m.Kyma == "" })
+	ofKymas := s.kyma != "" || s.selection.Given()
+	return slices.DeleteFunc(modulestatus.Modules(*in), func(m modulestatus.Module) bool { return ofKymas && m.Kyma == "" })
 }
 
 // tree returns the tree of the modules that the flags select.

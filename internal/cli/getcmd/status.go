@@ -19,8 +19,11 @@ func status(s *show) *cobra.Command {
 		Use:   "status [MODULE...]",
 		Short: "Explain the state of modules",
 		Long: "Explain the state of modules: the named ones, or all. The exit code reflects the worst of them: 0 for ready or under way, " +
-			"2 for a warning, 1 for an error or something that could not be read, 4 for a module that is not there.",
-		Example:           "  kyma status\n  kyma status beacon --watch\n  kyma status beacon greeter --kyma kcp-system/alice -o json",
+			"2 for a warning, 1 for an error or something that could not be read, 4 for a module that is not there.\n\n" +
+			"--selector, --state, --on-channel and --with-module select many Kymas: they are counted by state, and what is not ready is told by " +
+			"its reason, with the first Kymas that have it.",
+		Example: "  kyma status\n  kyma status beacon --watch\n  kyma status beacon greeter --kyma kcp-system/alice -o json\n" +
+			"  kyma status --state Error,Warning",
 		ValidArgsFunction: s.completeModules,
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.follow(command.Context(), func(in modulestatus.Inputs) error {
@@ -36,6 +39,7 @@ func status(s *show) *cobra.Command {
 		},
 	}
 	s.flags(command)
+	s.selection.AddFilters(command)
 	s.prereleaseFlag(command)
 	s.watchFlag(command)
 	return command
@@ -96,20 +100,27 @@ func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Modul
 	if f := s.output.Format; unseen != nil || f != console.Table && f != console.Wide {
 		return s.print(listDocument(in, modules), unseen)
 	}
+	if s.selection.Given() && s.output.Format == console.Table {
+		return s.printSummary(in, modules, named)
+	}
 	var text strings.Builder
 	if !named {
 		s.overview(&text, modules)
 	}
 	for i := range modules {
 		m := &modules[i]
-		calm := (m.State == modulestatus.Ready || m.State == modulestatus.Unmanaged) && !waits(m)
-		if named || s.output.Format == console.Wide || !calm {
+		if named || s.output.Format == console.Wide || !untroubled(m) {
 			s.explain(&text, m)
 			s.explainPending(&text, m, len(in.Kymas) > 1 || s.kyma != "")
 		}
 	}
 	_, err := io.WriteString(s.console.Out, text.String())
 	return err
+}
+
+// untroubled reports whether a module needs no attention.
+func untroubled(m *modulestatus.Module) bool {
+	return (m.State == modulestatus.Ready || m.State == modulestatus.Unmanaged) && !waits(m)
 }
 
 // order is the order of states in an overview: those that need attention come first.
@@ -124,6 +135,11 @@ func (s *show) overview(to io.Writer, modules []modulestatus.Module) {
 	for i := range modules {
 		counts[modules[i].State]++
 	}
+	fmt.Fprintf(to, "modules: %s\n", s.counted(counts))
+}
+
+// counted returns how many are in which state, those that need attention first.
+func (s *show) counted(counts map[modulestatus.State]int) string {
 	var parts []string
 	for _, state := range order {
 		if counts[state] > 0 {
@@ -131,9 +147,9 @@ func (s *show) overview(to io.Writer, modules []modulestatus.Module) {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"none"}
+		return "none"
 	}
-	fmt.Fprintf(to, "modules: %s\n", strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 // explain writes everything that a list has no room for.

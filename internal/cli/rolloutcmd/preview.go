@@ -127,7 +127,8 @@ func (p *previewing) look(ctx context.Context, name, change string) (document pr
 	if question.Settings, err = hubsettings.Read(ctx, cluster, p.files); err != nil {
 		return document, nil, err
 	}
-	question.Loader, err = p.content.LoaderFor(p.console, question.Settings.FindPlace(ctx, cluster, release.Namespace, release.Name))
+	place := question.Settings.FindPlace(ctx, cluster, release.Namespace, release.Name)
+	question.Loader, err = p.content.LoaderFor(p.console, cluster, place)
 	if err != nil {
 		return document, nil, err
 	}
@@ -186,6 +187,9 @@ func (p *previewing) ask(
 		return nil, p.content.Explain(err)
 	case err != nil:
 		return nil, err
+	}
+	if caveats := versioncontent.Caveats(answer.Caveats); caveats != "" {
+		p.console.Sayf("Warning: what is tried in the runtime is %s.", console.OneLine(caveats))
 	}
 	return &answer, nil
 }

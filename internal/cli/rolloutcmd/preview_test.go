@@ -157,6 +157,27 @@ func (b *bench) showsNoSecret(out string) {
 	}
 }
 
+func TestReleasePreview_SaysWhichValuesAreLeftOut(t *testing.T) {
+	b := newBench(t)
+	registry := b.published()
+	kyma := b.kyma(registry, "alice", "1.0.0")
+	manifest := &v1beta2.Manifest{}
+	key := client.ObjectKey{Namespace: b.namespace, Name: module.ManifestName(kyma.Name, beaconName, "beacon")}
+	if err := b.Get(t.Context(), key, manifest); err != nil {
+		t.Fatal(err)
+	}
+	manifest.Spec.KymaValues = &v1beta2.EntryValues{From: []v1beta2.HashedValues{
+		{ValuesReference: v1beta2.ValuesReference{Kind: v1beta2.ValuesSecret, Name: "login"}, Hash: "sha256:before"},
+	}}
+	if err := b.Update(t.Context(), manifest); err != nil {
+		t.Fatal(err)
+	}
+	_, out, said := b.run("release", "preview", "beacon", "regular=1.1.0", "--registry=http://"+registry.Host)
+	if want := "What changes is rendered without the values in Secret " + b.namespace + "/login: it is not there"; !strings.Contains(out, want) {
+		t.Errorf("said %q, wrote\n%s", said, out)
+	}
+}
+
 func TestReleasePreview(t *testing.T) {
 	b := newBench(t)
 	registry := b.published()

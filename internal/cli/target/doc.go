@@ -1,4 +1,4 @@
-// Package target answers one question: which cluster, and which Kyma in it, is a command about?
+// Package target answers one question: which cluster, and which Kyma or Kymas in it, is a command about?
 //
 // It reads the kubeconfig as kubectl does, by the same flags, and provides one connection. Kinds that the commands use need no discovery,
 // so that a command costs only the requests for the data that it shows.

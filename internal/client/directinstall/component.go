@@ -71,10 +71,15 @@ func (c *installing) fromComponent(ctx context.Context, where *Component, store 
 	found := loaded{images: component.Images()}
 	found.source = fmt.Sprintf("%s//%s:%s@%s", strings.Trim(reader.Registry+"/"+reader.SubPath, "/"), component.Name, component.Version,
 		digestOf(&contents))
-	reading := &reading{fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP}
-	if err := reading.verify(ctx, c.plan.policy(component.Name), &found); err != nil {
+	policy := c.plan.policy(component.Name)
+	reading := &reading{
+		fetching: fetch, component: component, contents: &contents, module: c.module, plain: reader.PlainHTTP,
+		sealed: policy.Enforced() && !policy.Allows(descriptor.AllowValues),
+	}
+	if err := reading.verify(ctx, policy, &found); err != nil {
 		return found, err
 	}
+	found.component = component.Name
 	return found, reading.into(ctx, &found)
 }
 
@@ -106,6 +111,8 @@ type reading struct {
 	plain     bool
 	// release is the release name that the module gives to a chart; empty if the component names one.
 	release string
+	// sealed: a signature is enforced, and does not cover what others write into the cluster.
+	sealed bool
 }
 
 func (r *reading) into(ctx context.Context, found *loaded) error {
@@ -133,7 +140,7 @@ func (r *reading) into(ctx context.Context, found *loaded) error {
 		}
 	}
 	for i := range r.contents.Installs {
-		source, err := r.source(&r.contents.Installs[i], config)
+		source, err := r.source(i, config)
 		if err != nil {
 			return err
 		}
@@ -145,31 +152,35 @@ func (r *reading) into(ctx context.Context, found *loaded) error {
 	return nil
 }
 
-// source returns one installation. The config layer may refer to raw-manifest by the name of the module.
-func (r *reading) source(layer *descriptor.Layer, config helm.Config) (installer.Source, error) {
+// source returns one installation. The first one has the name and the release name that it has in a Manifest, whatever its resource is
+// called: what belongs to it goes along when the module changes hands. The config layer may refer to it by the name of the module.
+func (r *reading) source(at int, config helm.Config) (installer.Source, error) {
+	layer, first := &r.contents.Installs[at], at == 0
 	renderer, known := formats.Builtin()[layer.Format]
 	if !known {
 		return installer.Source{}, refuse(ReasonUnsupported, "resource %s of component %s:%s is of the format %q, which is not known here",
 			layer.Resource, r.component.Name, r.component.Version, layer.Format)
 	}
 	own, err := config.For(layer.Resource)
-	release := layer.Resource
-	if layer.Resource == descriptor.ResourceManifest {
-		release = r.module
-		if err == nil && own.Values == nil && own.Namespace == "" && own.ReleaseName == "" {
-			own, err = config.For(r.module)
+	name, release := layer.Resource, layer.Resource
+	if first {
+		name, release = descriptor.ResourceManifest, r.module
+		for _, other := range []string{name, r.module} {
+			if err == nil && own.Values == nil && own.Namespace == "" && own.ReleaseName == "" {
+				own, err = config.For(other)
+			}
 		}
 	}
 	if err != nil {
 		return installer.Source{}, err
 	}
-	if layer.Resource == descriptor.ResourceManifest && own.ReleaseName == "" && layer.Format == descriptor.FormatHelmChart {
+	if first && own.ReleaseName == "" && layer.Format == descriptor.FormatHelmChart {
 		r.release = release
 	}
 	from, err := r.layer(r.component, layer, r.plain)
 	return installer.Source{
-		Name: layer.Resource, Content: from, Renderer: renderer, Values: own.Values, Namespace: own.Namespace,
-		ReleaseName: cmp.Or(own.ReleaseName, release),
+		Name: name, Content: from, Renderer: renderer, Values: own.Values, Namespace: own.Namespace,
+		ReleaseName: cmp.Or(own.ReleaseName, release), NoLookups: r.sealed,
 	}, err
 }
 

@@ -27,6 +27,7 @@ type loaded struct {
 	pinned      []installer.Resolved
 	images      []string
 	source      string // reference@digest, for users and for the next call
+	component   string // its name; empty for content in none
 	signed      modulestatus.Signed
 	seal        *seal // nil unless the content must match a component version
 }

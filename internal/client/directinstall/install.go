@@ -163,6 +163,10 @@ func (c *installing) installation(ctx context.Context) (installer.Installation, 
 	for _, rule := range c.plan.Template.Spec.AllowCRDChanges {
 		inst.AllowCRDChanges = append(inst.AllowCRDChanges, string(rule))
 	}
+	var err error
+	if inst.GeneratedSecret, err = c.inheritedSecret(ctx); err != nil {
+		return inst, err
+	}
 	if err := c.share(ctx, &inst); err != nil {
 		return inst, err
 	}

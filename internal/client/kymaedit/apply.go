@@ -58,18 +58,29 @@ func retries() wait.Backoff {
 //
 // change may be called many times, and must report its result anew each time.
 func Apply(ctx context.Context, c client.Client, key client.ObjectKey, change func(*v1beta2.Kyma) error, options Options) (Result, error) {
-	backoff := retries()
+	before := &v1beta2.Kyma{}
+	if err := c.Get(ctx, key, before); err != nil {
+		return Result{}, err
+	}
+	return ApplyTo(ctx, c, before, change, options)
+}
+
+// ApplyTo is Apply for a Kyma that was read before, such as one of a list: it is read again only after a conflict.
+func ApplyTo(
+	ctx context.Context, c client.Client, before *v1beta2.Kyma, change func(*v1beta2.Kyma) error, options Options,
+) (Result, error) {
+	backoff, key := retries(), client.ObjectKeyFromObject(before)
 	for {
-		before := &v1beta2.Kyma{}
-		if err := c.Get(ctx, key, before); err != nil {
-			return Result{}, err
-		}
 		result, err := once(ctx, c, before, change, options)
 		if !apierrors.IsConflict(err) {
 			return result, err
 		}
 		if err := pause(ctx, backoff.Step()); err != nil {
 			return Result{}, fmt.Errorf("kyma %s kept changing concurrently: %w", key, err)
+		}
+		before = &v1beta2.Kyma{}
+		if err := c.Get(ctx, key, before); err != nil {
+			return Result{}, err
 		}
 	}
 }

@@ -33,14 +33,10 @@ func StandOf(kyma *v1beta2.Kyma) KymaContext {
 // Load reads the catalog: the releases and templates in the Kyma's namespace. In a runtime, those are the catalog of that runtime. A
 // cluster that does not serve one of the kinds has no objects of it.
 func (s *KymaContext) Load(ctx context.Context, reader client.Reader) error {
-	var releases v1beta2.ModuleReleaseMetaList
-	var templates v1beta2.ModuleTemplateList
-	for _, list := range []client.ObjectList{&releases, &templates} {
-		if err := reader.List(ctx, list, client.InNamespace(s.Kyma.Namespace)); err != nil && !unserved(err) {
-			return err
-		}
+	var err error
+	if s.Releases, s.Templates, err = readCatalog(ctx, reader, client.InNamespace(s.Kyma.Namespace)); err != nil {
+		return err
 	}
-	s.Releases, s.Templates = releases.Items, templates.Items
 	s.Offers = Offers(s.Releases, s.Templates)
 	return nil
 }

@@ -72,6 +72,9 @@ func kymasWith(in Inputs, modules []Module) []KymaLine {
 	return lines
 }
 
+// KymaState returns the state of a Kyma as lists show it.
+func KymaState(kyma *v1beta2.Kyma) State { return lineOf(kyma).State }
+
 func lineOf(kyma *v1beta2.Kyma) KymaLine {
 	line := KymaLine{
 		Namespace: kyma.Namespace, Name: kyma.Name, State: State(kyma.Status.State), Local: kyma.Spec.Remote != nil && !*kyma.Spec.Remote,

@@ -125,9 +125,25 @@ func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	if seen == nil || seen.Runtime == nil {
 		return spec
 	}
-	merged := module.Merge(module.MergeInput{Hub: module.SeenOf(&kyma.Spec), Runtime: seen.Runtime, Last: seen})
+	merged := module.Merge(module.MergeInput{Hub: module.SeenOnHub(&kyma.Spec, seen), Runtime: seen.Runtime, Last: seen})
+	if merged.Refused != "" {
+		merged.Effective = *seen.Runtime
+	}
 	module.Apply(&spec, merged.Effective)
+	keepRefused(&spec, kyma)
 	return spec
+}
+
+// keepRefused keeps values of the hub that are refused as they stand there: a decision by the spec refuses them, too.
+func keepRefused(spec *v1beta2.KymaSpec, kyma *v1beta2.Kyma) {
+	refused := module.RefusedOnHub(&kyma.Spec, kyma.Status.LastSeen)
+	for i := range kyma.Spec.Modules {
+		own := &kyma.Spec.Modules[i]
+		at := slices.IndexFunc(spec.Modules, func(m v1beta2.Module) bool { return m.Name == own.Name })
+		if refused[own.Name] != "" && at >= 0 {
+			spec.Modules[at].Values = own.Values.DeepCopy()
+		}
+	}
 }
 
 // release returns the release of a module for a namespace; for the empty one, that of ReleaseOf.

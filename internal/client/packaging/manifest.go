@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleconfig"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 	"github.com/kyma-project/lifecycle-manager/pkg/render/formats"
@@ -131,35 +132,51 @@ func (s *Source) packed() ([]byte, error) {
 // Objects returns the objects that the manifest declares, with the values and the namespace of its installation. What a chart generates is
 // invented: they are to be looked at.
 func (s *Source) Objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	return s.render(ctx, render.DefaultNamespace, &render.Generated{})
-}
-
-// ObjectsIn returns the objects for an installation that keeps no generated values, with another default namespace, for modules that name
-// none.
-func (s *Source) ObjectsIn(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
-	return s.render(ctx, namespace, nil)
-}
-
-func (s *Source) render(ctx context.Context, namespace string, generated *render.Generated) ([]*unstructured.Unstructured, error) {
 	if s.Tree == nil {
 		return render.Parse(bytes.NewReader(s.Manifest), maxFetched)
 	}
-	renderer, known := formats.Builtin()[s.Format]
-	if !known {
-		return nil, fmt.Errorf("there is no renderer %q", s.Format)
+	renderer, err := s.renderer()
+	if err != nil {
+		return nil, err
 	}
 	how, err := s.installation()
 	if err != nil {
 		return nil, err
 	}
 	rendered, err := renderer.Render(ctx, s.Tree, render.Input{
-		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, namespace), Values: how.Values, Hooks: true,
-		Generated: generated,
+		Name: cmp.Or(how.ReleaseName, s.Config.ModuleName()), Namespace: cmp.Or(how.Namespace, render.DefaultNamespace), Values: how.Values,
+		Hooks: true, Generated: &render.Generated{},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return rendered.Objects(), nil
+}
+
+func (s *Source) renderer() (render.Renderer, error) {
+	renderer, known := formats.Builtin()[s.Format]
+	if !known {
+		return nil, fmt.Errorf("there is no renderer %q", s.Format)
+	}
+	return renderer, nil
+}
+
+// Installable returns the manifest as a source of an installation, which renders a chart for itself: its hooks run, and what it generates
+// and looks up is kept there.
+func (s *Source) Installable() (installer.Source, error) {
+	how, err := s.installation()
+	if err != nil {
+		return installer.Source{}, err
+	}
+	made := installer.YAML(resourceManifest, string(s.Manifest))
+	if s.Tree != nil {
+		made.Content, made.Values = installer.Tree(s.Tree), how.Values
+		if made.Renderer, err = s.renderer(); err != nil {
+			return installer.Source{}, err
+		}
+	}
+	made.Namespace, made.ReleaseName = how.Namespace, cmp.Or(how.ReleaseName, s.Config.ModuleName())
+	return made, nil
 }
 
 // Installed returns the objects that an installation writes: those that the manifest declares, where they go, and the default custom

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -32,6 +33,9 @@ const linkManifest = "rawManifest"
 // Template returns the ModuleTemplate of the module. namespace may be empty: it is chosen when the template is applied.
 func (s *Source) Template(ctx context.Context, namespace string) (*v1beta2.ModuleTemplate, error) {
 	objects, err := s.tellingObjects(ctx)
+	if _, unknown := errors.AsType[*render.NeedsLookups](err); unknown {
+		objects, err = nil, nil // only a cluster can tell them, and where they are installed it does
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.ManifestFile, err)
 	}

@@ -69,12 +69,6 @@ func (s *Source) installation() (helm.InstallConfig, error) {
 	return s.layer.For(name)
 }
 
-// TargetNamespace returns the namespace of objects that name none; empty if neither the configuration nor a resource config sets one.
-func (s *Source) TargetNamespace() (string, error) {
-	how, err := s.installation()
-	return how.Namespace, err
-}
-
 // configResources returns the resource with the values and the namespace of the configuration for the lifecycle manager; none if the
 // configuration has neither. The lifecycle manager creates a missing namespace, unless the module contains it.
 func (s *Source) configResources(objects []*unstructured.Unstructured) ([]component.Resource, error) {

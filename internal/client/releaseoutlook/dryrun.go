@@ -15,6 +15,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/versioncontent"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
+	"github.com/kyma-project/lifecycle-manager/pkg/fielddiff"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -26,6 +27,8 @@ type Answer struct {
 	Objects   []Answered `json:"objects,omitempty"`
 	Unchanged int        `json:"unchanged"`
 	Refused   int        `json:"refused"`
+	// Caveats say how the version is rendered otherwise than by the lifecycle manager; those of versioncontent.Version.
+	Caveats []string `json:"-"`
 }
 
 // Answered is what a cluster would do with one object.
@@ -68,7 +71,8 @@ func Ask(
 	if err != nil {
 		return made, fmt.Errorf("the runtime of Kyma %s does not say what it serves: %w", made.Kyma, err)
 	}
-	version, err := loader.WithCapabilities(known).LoadFor(ctx, release, template, manifest)
+	next := NextManifest(ctx, at.Hub, at.Kyma, release.Name, manifest)
+	version, err := loader.WithCapabilities(known).LoadFor(ctx, release, template, next)
 	if err != nil {
 		return made, err
 	}
@@ -78,11 +82,13 @@ func Ask(
 	if err != nil {
 		return made, fmt.Errorf("the dry run in the runtime of Kyma %s: %w", made.Kyma, err)
 	}
-	made.add(found)
+	made.Caveats = version.Caveats
+	made.add(found, fielddiff.SecretsOf(version.Secrets...))
 	return made, nil
 }
 
-func (a *Answer) add(found []apply.Difference) {
+// add adds what the cluster said, without the values of Secrets of the hub, which it cannot tell from others.
+func (a *Answer) add(found []apply.Difference, secrets fielddiff.Secrets) {
 	for _, difference := range found {
 		if difference.Change == apply.ChangeUnchanged || difference.Change == "" {
 			a.Unchanged++
@@ -95,8 +101,10 @@ func (a *Answer) add(found []apply.Difference) {
 		if difference.Err != nil {
 			one.Note = difference.Err.Error()
 		}
+		one.Note = secrets.Hide(one.Note)
 		for _, field := range difference.Fields {
-			one.Fields = append(one.Fields, releasepreview.Field(field))
+			shown := releasepreview.Field{Path: field.Path, From: secrets.Hide(field.From), To: secrets.Hide(field.To)}
+			one.Fields = append(one.Fields, shown)
 		}
 		a.Objects = append(a.Objects, one)
 	}

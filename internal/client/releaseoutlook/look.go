@@ -50,7 +50,7 @@ type Outlook struct {
 	releasepreview.Result
 	// Changes of each distinct step, those of most Kymas first.
 	Changes []PairChanges `json:"changes"`
-	// Unrendered says in sentences which steps are not compared, and why; Failures are the errors behind it.
+	// Unrendered says in sentences which steps are not compared, or not as they would be, and why; Failures are the errors behind it.
 	Unrendered []string `json:"unrendered,omitempty"`
 	Failures   []error  `json:"-"`
 }
@@ -101,6 +101,9 @@ func Look(ctx context.Context, q Question) (Outlook, error) {
 		result.Unknown = append(result.Unknown, strings.Join(unread, "; ")+
 			": what begins at once does so unless a maintenance window or an approval policy holds it")
 	}
+	if caveats := versioncontent.Caveats(l.caveats...); caveats != "" {
+		l.made.Unrendered = append(l.made.Unrendered, "what changes is "+caveats)
+	}
 	l.made.Result = result
 	return l.made, ctx.Err()
 }
@@ -120,6 +123,8 @@ type looking struct {
 	hub     modulestatus.Inputs
 	members []releasepreview.Member
 	made    Outlook
+	// caveats say how the compared versions are rendered otherwise than by the lifecycle manager.
+	caveats [][]string
 	// changes are what the compared steps change.
 	changes map[module.ChangeKey]module.Change
 	// byDigest are the Manifests by their content; filled when it is needed first.

@@ -72,6 +72,7 @@ func (l *looking) compareStep(ctx context.Context, pair *releasepreview.Pair, ta
 		}
 	}
 	made.Changes = releasepreview.Compare(before, SideOf(after))
+	l.caveats = append(l.caveats, before.Caveats, after.Caveats)
 	return made, nil
 }
 
@@ -136,10 +137,19 @@ func SideOfManifest(
 	return side, nil
 }
 
+// CaveatsOf says in one line how two sides are rendered otherwise than by the lifecycle manager; empty where they are not. before may be
+// nil.
+func CaveatsOf(before, after *releasepreview.Side) string {
+	if before == nil {
+		before = &releasepreview.Side{}
+	}
+	return versioncontent.Caveats(before.Caveats, after.Caveats)
+}
+
 // SideOf returns a version as one side of a comparison.
 func SideOf(version *versioncontent.Version) *releasepreview.Side {
 	return &releasepreview.Side{
 		Version: version.Version, Digest: version.Digest, Template: version.Template, Objects: version.Objects, Requires: version.Requires,
-		Conditional: version.Conditional, Untried: version.Untried,
+		Conditional: version.Conditional, Untried: version.Untried, Caveats: version.Caveats, Secrets: version.Secrets,
 	}
 }

@@ -24,6 +24,9 @@ type Side struct {
 	Untried     bool
 	// Requires lists what it needs before it is installed.
 	Requires []v1beta2.Requirement
+	// Caveats, and Secrets whose values are hidden, are those of versioncontent.Version.
+	Caveats []string
+	Secrets []*unstructured.Unstructured
 }
 
 // Rights returns what the version may do.
@@ -92,7 +95,7 @@ func Compare(before, after *Side) Changes {
 		made.From = &Ref{before.Version, before.Digest}
 	}
 	made.Rights = permissions.Compare(old.Rights(), after.Rights())
-	made.Objects = DiffObjects(old.Objects, after.Objects)
+	made.Objects = DiffObjects(old.Objects, after.Objects, slices.Concat(old.Secrets, after.Secrets)...)
 	made.Requirements = RequirementChanges{
 		Added: lacking(after.Requires, old.Requires), Removed: lacking(old.Requires, after.Requires),
 	}

@@ -45,9 +45,9 @@ type ObjectChanges struct {
 func (c *ObjectChanges) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }
 
 // DiffObjects returns how two lists of objects differ. Of two objects with the same identity in one list the last counts. What the API
-// server maintains is no difference, and values of Secrets are hidden wherever they stand.
-func DiffObjects(before, after []*unstructured.Unstructured) ObjectChanges {
-	secrets := fielddiff.SecretsOf(slices.Concat(before, after)...)
+// server maintains is no difference, and values of Secrets are hidden wherever they stand, those of others too.
+func DiffObjects(before, after []*unstructured.Unstructured, others ...*unstructured.Unstructured) ObjectChanges {
+	secrets := fielddiff.SecretsOf(slices.Concat(before, after, others)...)
 	old, next := byID(before), byID(after)
 	made := ObjectChanges{}
 	for id := range old {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +27,10 @@ type Scope struct {
 	Kyma *types.NamespacedName
 	// Namespace of the Kymas to read; empty means all. Kyma takes precedence.
 	Namespace string
+	// Match limits the Kymas to some, with their Manifests; nil means all. They are read in pages, and by the API server only those with
+	// Labels, which may be nil.
+	Match  func(*v1beta2.Kyma) bool
+	Labels labels.Selector
 	// CatalogOnly reads the catalog and the direct installations, but no Kyma and no Manifest.
 	CatalogOnly bool
 	// Shallow skips the custom resources and operators of modules.
@@ -74,7 +79,11 @@ func (g *reading) first(ctx context.Context, scope Scope) {
 			g.list(ctx, schema.GroupKind{Kind: "Secret"}, modulestatus.DirectNamespace, &records, options...)
 		},
 	}
-	if !scope.CatalogOnly {
+	switch {
+	case scope.CatalogOnly:
+	case scope.Match != nil:
+		lists = append(lists, func() { kymas.Items, manifests.Items = g.matching(ctx, scope) })
+	default:
 		lists = append(lists,
 			func() { g.list(ctx, ownKind("Kyma"), "", &kymas, ofKymas...) },
 			func() { g.list(ctx, ownKind("Manifest"), "", &manifests, ofManifests...) })
@@ -121,7 +130,11 @@ func (g *reading) objects(ctx context.Context, k kind) {
 func (g *reading) list(
 	ctx context.Context, kind schema.GroupKind, namespace string, into client.ObjectList, options ...client.ListOption,
 ) {
-	err := g.reader.List(ctx, into, options...)
+	g.record(kind, namespace, g.reader.List(ctx, into, options...))
+}
+
+// record records whether a list could be read.
+func (g *reading) record(kind schema.GroupKind, namespace string, err error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	var refused *apierrors.StatusError

@@ -10,9 +10,6 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// pageSize is how many Kymas or Manifests one request returns: a fleet has thousands, and only a part of each is kept.
-const pageSize = 500
-
 // ReadRollouts reads the ModuleRollouts and the releases of a namespace, or of all if it is empty.
 func ReadRollouts(ctx context.Context, from client.Reader, namespace string) (modulestatus.Inputs, error) {
 	g := &reading{reader: from}
@@ -60,29 +57,6 @@ func (g *reading) manifestsOf(ctx context.Context, release *v1beta2.ModuleReleas
 		}
 		page.Items = nil
 	})
-}
-
-// pages reads a list page by page; of may be nil. A page that cannot be read ends it, and what was read before does not count: a part of a
-// fleet would be mistaken for all of it.
-func (g *reading) pages(
-	ctx context.Context, kind, namespace string, page client.ObjectList, of client.ListOption, take func(),
-) {
-	for next := ""; ; {
-		options := append(within(namespace), client.Limit(pageSize), client.Continue(next))
-		if of != nil {
-			options = append(options, of)
-		}
-		page.SetContinue("") // the last page has none, and decoding would keep that of the page before
-		g.list(ctx, ownKind(kind), namespace, page, options...)
-		if len(g.in.Unread) > 0 || g.fatal != nil {
-			g.in.Kymas, g.in.Manifests = nil, nil
-			return
-		}
-		take()
-		if next = page.GetContinue(); next == "" {
-			return
-		}
-	}
 }
 
 // trimmedKyma keeps of a Kyma what concerns one module. Its spec is the effective one.

@@ -5,6 +5,8 @@
 // and the number of objects are bounded. Where the registry does not answer this machine or this user, the error says which registry that
 // is, who named it, and what to do.
 //
+// Values that a Kyma's entry takes from objects of the hub are read as the user; those that the user may not read are left out, and told.
+//
 // Non-goals: it verifies no signature, since nothing is installed, applies nothing, and adds nothing that only the manager knows: owner
-// marks, image pull Secrets and data of the hub's Secrets.
+// marks and image pull Secrets.
 package versioncontent

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/directinstall"
@@ -51,6 +52,8 @@ type Loader struct {
 	Hub Place
 	// Capabilities of the cluster that charts are rendered for.
 	Capabilities Capabilities
+	// HubReader reads the values that entries of Kymas take from objects of the hub, as the user; nil: they are left out.
+	HubReader client.Reader
 	// Store is a folder that keeps the fetched content; empty means a temporary one, which Close removes.
 	Store string
 	// Timeout of one version; 0 means one minute.
@@ -67,7 +70,7 @@ type Loader struct {
 // WithCapabilities returns a Loader that renders for another cluster. It shares what was fetched, and is closed with the first.
 func (l *Loader) WithCapabilities(known Capabilities) *Loader {
 	made := &Loader{
-		Access: l.Access, Registry: l.Registry, Hub: l.Hub, Capabilities: known, Store: l.Store, Timeout: l.Timeout,
+		Access: l.Access, Registry: l.Registry, Hub: l.Hub, Capabilities: known, HubReader: l.HubReader, Store: l.Store, Timeout: l.Timeout,
 	}
 	if err := l.begin(); err == nil {
 		made.Store = l.store.Dir
@@ -100,10 +103,12 @@ func (l *Loader) LoadFor(
 	}
 	name := cmp.Or(template.ModuleName(), template.Name)
 	spec := module.ContentOf(template.ModuleVersion(), component)
+	namespace := template.Namespace
 	if have != nil {
+		namespace = have.Namespace
 		spec.Values, spec.TargetNamespace, spec.KymaValues = have.Spec.Values, have.Spec.TargetNamespace, have.Spec.KymaValues
 	}
-	made, err := l.version(ctx, at, name, spec)
+	made, err := l.version(ctx, at, namespace, name, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +125,7 @@ func (l *Loader) LoadManifest(ctx context.Context, manifest *v1beta2.Manifest) (
 	if err != nil {
 		return nil, err
 	}
-	return l.version(ctx, at, manifest.Labels[v1beta2.LabelModuleName], &manifest.Spec)
+	return l.version(ctx, at, manifest.Namespace, manifest.Labels[v1beta2.LabelModuleName], &manifest.Spec)
 }
 
 // Close removes what Load has fetched, unless Store names a folder.
@@ -135,13 +140,13 @@ func (l *Loader) within(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, cmp.Or(l.Timeout, loadTime))
 }
 
-// version renders a spec, or takes it from what is kept.
-func (l *Loader) version(ctx context.Context, at place, name string, spec *v1beta2.ManifestSpec) (*Version, error) {
+// version renders a spec for a Kyma of a namespace, or takes it from what is kept.
+func (l *Loader) version(ctx context.Context, at place, namespace, name string, spec *v1beta2.ManifestSpec) (*Version, error) {
 	if err := l.begin(); err != nil {
 		return nil, err
 	}
 	made := &Version{Module: name, Version: spec.Version, Digest: revision.Digest(spec), Source: at.String(), Spec: spec}
-	key := name + "@" + made.Digest
+	key := namespace + "/" + name + "@" + made.Digest // objects of the same name hold other values elsewhere, or may not be read
 	lock := l.lockOf(key)
 	lock.Lock()
 	defer lock.Unlock()
@@ -149,12 +154,14 @@ func (l *Loader) version(ctx context.Context, at place, name string, spec *v1bet
 	got, ok := known.(*rendered)
 	if !ok {
 		var err error
-		if got, err = (&rendering{Loader: l, at: at, module: name, spec: spec}).objects(ctx); err != nil {
-			return nil, l.explain(ctx, at, err)
+		one := &rendering{Loader: l, at: at, namespace: namespace, module: name, spec: spec}
+		if got, err = one.objects(ctx); err != nil {
+			return nil, l.explain(ctx, at, one.hidden(err))
 		}
 		l.kept.Add(key, got)
 	}
 	made.Objects, made.Images, made.Conditional, made.Untried = got.objects, got.images, got.conditional, got.untried
+	made.Caveats, made.Secrets = got.caveats, got.secrets
 	return made, nil
 }
 

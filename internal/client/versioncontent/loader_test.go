@@ -142,8 +142,10 @@ func TestLoad_NamesTheDigestOfTheManagersManifest(t *testing.T) {
 		t.Errorf("%s, want %s", got.Reference(), want)
 	}
 	manifest.Spec.TargetNamespace = "elsewhere"
-	if want := "1.0.0@" + revision.Digest(&manifest.Spec); got.ReferenceFor(&manifest.Spec) != want || want == got.Reference() {
-		t.Errorf("for a Manifest with a target namespace: %s, want %s", got.ReferenceFor(&manifest.Spec), want)
+	manifest.Spec.KymaValues = &v1beta2.EntryValues{Inline: `{"a":1}`}
+	its, err := b.loader().LoadFor(t.Context(), newRelease(), newTemplate("1.0.0"), manifest)
+	if want := "1.0.0@" + revision.Digest(&manifest.Spec); err != nil || its.Reference() != want || want == got.Reference() {
+		t.Errorf("for a Manifest with a target namespace and values: %+v, %v, want %s", its, err, want)
 	}
 	if component := got.Component(); component.Source == nil || component.Source.Ref == "" {
 		t.Errorf("%+v", component)

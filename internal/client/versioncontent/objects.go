@@ -23,6 +23,8 @@ type rendered struct {
 	objects, conditional []*unstructured.Unstructured
 	untried              bool
 	images               []string
+	caveats              []string
+	secrets              []*unstructured.Unstructured
 }
 
 // rendering renders one spec, as the manager's package modulecontent does.
@@ -36,6 +38,10 @@ type rendering struct {
 	// conditional are the objects for other clusters, in their namespaces as far as these are known.
 	conditional []placedObject
 	untried     bool
+	// namespace of the Kyma. caveats say what is rendered otherwise than by the manager, secrets are what must not be shown.
+	namespace string
+	caveats   []string
+	secrets   []*unstructured.Unstructured
 }
 
 // placedObject is an object with the namespace that it goes to when it names none.
@@ -107,7 +113,7 @@ func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	is := &rendered{objects: objects, untried: r.untried, images: imagesOf(objects)}
+	is := &rendered{objects: objects, untried: r.untried, images: imagesOf(objects), caveats: r.caveats, secrets: r.secrets}
 	for _, one := range r.conditional {
 		// One by one, since an object may be there in several forms.
 		placed, err := render.Normalise([]*unstructured.Unstructured{one.object}, one.namespace, scope)
@@ -122,11 +128,8 @@ func (r *rendering) arranged(parts []engine.Part) (*rendered, error) {
 
 // readValues reads the config layer and the values of the spec.
 func (r *rendering) readValues(ctx context.Context) error {
-	var err error
-	if entry := r.spec.KymaValues; entry != nil { // those in objects of the hub are for the manager only
-		if r.values, err = helm.Values([]byte(entry.Inline)); err != nil {
-			return err
-		}
+	if err := r.readEntryValues(ctx); err != nil {
+		return err
 	}
 	if r.spec.Values != nil {
 		own, err := helm.Values(r.spec.Values.Raw)

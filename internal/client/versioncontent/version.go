@@ -34,6 +34,10 @@ type Version struct {
 	Images []string
 	// Requires lists what the version needs before it is installed: by its template and by its component.
 	Requires []v1beta2.Requirement
+	// Caveats say how it is rendered otherwise than by the lifecycle manager, in words that go after "rendered": such as without values in an
+	// object of the hub that cannot be read. Secrets hold the values that come from Secrets of the hub, which must not be shown.
+	Caveats []string
+	Secrets []*unstructured.Unstructured
 	// Spec is the part of a Manifest's spec that the version decides.
 	Spec *v1beta2.ManifestSpec
 
@@ -43,12 +47,6 @@ type Version struct {
 
 // Reference returns "<version>@<digest>", as consent names the version.
 func (v *Version) Reference() string { return revision.Reference(v.Version, v.Digest) }
-
-// ReferenceFor returns the Reference for a Kyma whose Manifest has this spec: values and target namespace of a Manifest, which only users
-// set, and the values of the Kyma's entry are part of the digest. have may be nil.
-func (v *Version) ReferenceFor(have *v1beta2.ManifestSpec) string {
-	return revision.Reference(v.Version, revision.Offered(have, v.Spec).Digest)
-}
 
 // Rights returns what the version may do, in the cluster that it is rendered for and in what that may become.
 func (v *Version) Rights() permissions.Report {

@@ -81,7 +81,7 @@ func severity(state v1beta2.State) int {
 	return state.Severity()
 }
 
-// patience is the timer for problems that may pass by themselves.
+// patience is the timer for problems that may pass by themselves; nil is one that another clock replaces.
 type patience struct {
 	duration time.Duration
 	timer    *time.Timer
@@ -95,5 +95,10 @@ func newPatience(duration time.Duration) *patience {
 }
 
 func (p *patience) over() <-chan time.Time { return p.timer.C }
-func (p *patience) restart()               { p.timer.Reset(p.duration) }
 func (p *patience) stop()                  { p.timer.Stop() }
+
+func (p *patience) restart() {
+	if p != nil {
+		p.timer.Reset(p.duration)
+	}
+}

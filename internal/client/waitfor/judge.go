@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
@@ -51,7 +52,7 @@ func judge(ask Options, s seen) []verdict {
 // judgeModule returns the verdict on one module:
 //
 //  1. without a Kyma, or while it is suspended or being deleted, nothing changes
-//  2. until the operator has observed the generation, nothing is known
+//  2. until the operator has observed the generation, nothing is known, except that the specs of hub and runtime cannot be merged
 //  3. a request that the runtime's user overruled is not carried out
 //  4. a module that must go is gone when the status has no entry for it any more
 //  5. Ready counts only in the requested version
@@ -67,7 +68,7 @@ func judgeModule(ask Options, want Expectation, s seen) verdict {
 	entry := modulestatus.StatusOf(s.kyma, want.Module)
 	switch {
 	case s.kyma.Status.ObservedGeneration < ask.Generation:
-		return open(line, "the lifecycle manager has not seen the change yet")
+		return judgeUnseen(line, s.kyma, "the lifecycle manager has not seen the change yet")
 	case overruled(s.kyma, want.Module):
 		return end(line, v1beta2.StateError, "hub and runtime changed the same entry, and the runtime takes precedence")
 	case entry == nil && want.Gone:
@@ -185,7 +186,7 @@ func judgeKyma(ask Options, s seen) []verdict {
 	case module.KymaSuspended(s.kyma) && s.kyma.DeletionTimestamp.IsZero():
 		return []verdict{end(line, v1beta2.StateError, "it is suspended: nothing changes until it is resumed")}
 	case s.kyma.Status.ObservedGeneration < ask.Generation && !ask.Gone:
-		return []verdict{open(line, "the lifecycle manager has not seen it yet")}
+		return []verdict{judgeUnseen(line, s.kyma, "the lifecycle manager has not seen it yet")}
 	}
 	var verdicts []verdict
 	for i := range s.kyma.Status.Modules {
@@ -214,6 +215,17 @@ func judgeWhole(line Progress, ask Options, kyma *v1beta2.Kyma) verdict {
 		line.State, line.Text = cmp.Or(state, v1beta2.StateProcessing), message
 		return verdict{line: line}
 	}
+}
+
+// judgeUnseen judges a change that the status does not speak of yet. Where hub and runtime cannot be merged it may take until a user mends
+// that; the condition may also be from before the change, which may be what mends it.
+func judgeUnseen(line Progress, kyma *v1beta2.Kyma, text string) verdict {
+	sync := meta.FindStatusCondition(kyma.Status.Conditions, v1beta2.ConditionSpecSync)
+	if sync == nil || sync.Status == metav1.ConditionTrue || !final[sync.Reason] {
+		return open(line, text)
+	}
+	line.State, line.Text = v1beta2.StateWarning, sync.Reason+": "+sync.Message
+	return verdict{line: line, end: endPatient}
 }
 
 func open(line Progress, text string) verdict {

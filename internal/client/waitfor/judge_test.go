@@ -114,6 +114,12 @@ func TestJudgeModule(t *testing.T) {
 	}
 	waiting := entry(v1beta2.StateReady)
 	waiting.Modules[0].Maintenance = true
+	unmerged := func(reason string) v1beta2.KymaStatus {
+		status := entry(v1beta2.StateReady)
+		status.ObservedGeneration = 2
+		status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionSpecSync, Status: metav1.ConditionFalse, Reason: reason}}
+		return status
+	}
 	rolledOut := entry(v1beta2.StateReady)
 	rolledOut.Modules[0].Offered = "2.0.0"
 	for name, c := range map[string]struct {
@@ -123,6 +129,9 @@ func TestJudgeModule(t *testing.T) {
 		end    ending
 	}{
 		"a request that the runtime's user overruled fails":   {v1beta2.KymaStatus{ObservedGeneration: 3, LastSeen: overruled}, Expectation{}, "Error", endNow},
+		"specs that cannot be merged are told after a while":  {unmerged(v1beta2.ReasonValuesInvalid), Expectation{}, "Warning", endPatient},
+		"so is a runtime's spec that is refused":              {unmerged(v1beta2.ReasonRuntimeSpecRefused), Expectation{}, "Warning", endPatient},
+		"an edit of another entry that was overruled is not":  {unmerged(v1beta2.ReasonOverruled), Expectation{}, "Processing", endOpen},
 		"an upgrade that waits for a window ends the wait":    {waiting, Expectation{Version: "2.0.0"}, "Warning", endNow},
 		"an upgrade that waits for its rollout ends the wait": {rolledOut, Expectation{Version: "2.0.0"}, "Warning", endNow},
 		"unmanaged is as good as ready":                       {entry("Unmanaged"), Expectation{}, "Unmanaged", endNow},

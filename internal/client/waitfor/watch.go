@@ -84,6 +84,8 @@ type stream struct {
 	events  chan<- event
 	list    func() client.ObjectList
 	options []client.ListOption
+	// pages reads the list where one request is not enough; nil where it is.
+	pages   func(context.Context) (client.ObjectList, error)
 	listed  func(*seen, client.ObjectList)
 	changed func(s *seen, object client.Object, gone bool)
 }
@@ -112,8 +114,8 @@ func refused(err error) bool {
 
 // once lists and then watches until the stream ends, as every stream eventually does.
 func (s *stream) once(ctx context.Context) error {
-	list := s.list()
-	if err := s.client.List(ctx, list, s.options...); err != nil {
+	list, err := s.read(ctx)
+	if err != nil {
 		return err
 	}
 	send(ctx, s.events, event{apply: func(seen *seen) { s.listed(seen, list) }})
@@ -136,6 +138,15 @@ func (s *stream) once(ctx context.Context) error {
 			send(ctx, s.events, event{apply: func(seen *seen) { s.changed(seen, object, gone) }})
 		}
 	}
+}
+
+// read reads the list.
+func (s *stream) read(ctx context.Context) (client.ObjectList, error) {
+	if s.pages != nil {
+		return s.pages(ctx)
+	}
+	list := s.list()
+	return list, s.client.List(ctx, list, s.options...)
 }
 
 func send(ctx context.Context, events chan<- event, e event) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -209,6 +210,9 @@ func (s *Server) compareVersions(ctx context.Context, u *User, asked *versionAsk
 	}
 	say("comparing")
 	made.changes = releasepreview.Compare(before, after)
+	if caveats := releaseoutlook.CaveatsOf(before, after); caveats != "" {
+		made.note = strings.TrimPrefix(made.note+"; what is read is "+caveats, "; ")
+	}
 	trim(&made.changes)
 	report := after.Rights()
 	made.may = report.Findings[:min(len(report.Findings), mostFindings)]

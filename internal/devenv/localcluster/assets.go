@@ -11,8 +11,12 @@ import (
 	"strings"
 )
 
-// assetsVariable names the directory in which envtest looks for the programs.
-const assetsVariable = "KUBEBUILDER_ASSETS"
+const (
+	// assetsVariable names the directory in which envtest looks for the programs.
+	assetsVariable = "KUBEBUILDER_ASSETS"
+	// stagesFolder is beside the programs and holds the stages that make kwok's nodes and pods ready: without it kwok does nothing.
+	stagesFolder = "stages"
+)
 
 // modulePath identifies this repository's go.mod among the others in it.
 const modulePath = "github.com/kyma-project/lifecycle-manager"

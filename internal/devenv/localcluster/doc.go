@@ -8,6 +8,8 @@
 // even by SIGKILL, the kernel ends its children (Linux), and the next Start on this machine removes the scratch folder together with any
 // process that still runs out of it.
 //
+// Control planes need a Unix: neither the programs nor envtest run on Windows, where the package has registries only.
+//
 // It does not keep data between runs, run containers, listen on anything but loopback, download programs, or end a process that it did not
 // start.
 package localcluster

@@ -1,3 +1,5 @@
+//go:build unix
+
 package localcluster
 
 import (
@@ -20,8 +22,6 @@ const (
 	programControllerManager = "kube-controller-manager"
 	programScheduler         = "kube-scheduler"
 	programKwok              = "kwok"
-	// stagesFolder is beside the programs and holds the stages that make kwok's nodes and pods ready: without it kwok does nothing.
-	stagesFolder = "stages"
 	// fakeNode is the annotation that kwok selects, so that it leaves every other node and its pods alone.
 	fakeNodeKey   = "kwok.x-k8s.io/node"
 	fakeNodeValue = "fake"

@@ -1,3 +1,5 @@
+//go:build unix
+
 package playground
 
 import (
@@ -5,21 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -137,19 +135,6 @@ func (p *playground) deployment(ctx context.Context) ([]*unstructured.Unstructur
 	return WithoutPods(all), nil
 }
 
-// WithoutPods returns the objects of a deployment of the manager that are relevant where its program runs as a process.
-func WithoutPods(all []*unstructured.Unstructured) []*unstructured.Unstructured {
-	var objects []*unstructured.Unstructured
-	for _, object := range all {
-		switch group, kind := object.GroupVersionKind().Group, object.GetKind(); {
-		case group == rbacv1.GroupName, group == apiextensionsv1.GroupName, group == admissionregistrationv1.GroupName,
-			kind == "Namespace", kind == "ServiceAccount":
-			objects = append(objects, object)
-		}
-	}
-	return objects
-}
-
 // apply applies objects in their order.
 func (c *cluster) apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
@@ -177,22 +162,4 @@ func (c *cluster) awaitCRDs(ctx context.Context, objects []*unstructured.Unstruc
 		}
 	}
 	return nil
-}
-
-// decode reads a stream of YAML documents; empty ones are left out.
-func decode(data []byte) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, err
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
 }

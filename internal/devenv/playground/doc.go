@@ -10,6 +10,8 @@
 // Everything is in one numbered folder that a lock protects, so that several playgrounds run side by side. All of it ends with the context:
 // the manager first and in order, then everything else.
 //
+// Clusters need a Unix. Elsewhere the package has only the sample modules, which PublishModules brings into any registry.
+//
 // It does not keep anything from an earlier run, touch a cluster that it did not start, build programs, or continue without a part that
 // failed.
 package playground

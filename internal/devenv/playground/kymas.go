@@ -1,3 +1,5 @@
+//go:build unix
+
 package playground
 
 import (
@@ -6,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -77,14 +78,6 @@ func RuntimeAccess(plane *localcluster.ControlPlane) ([]byte, error) {
 	return plane.UserKubeconfig(runtimeUser, runtimeGroup)
 }
 
-// AccessSecret returns the Secret with which the manager reaches the runtime of a Kyma.
-func AccessSecret(namespace, kyma string, kubeconfig []byte) *corev1.Secret {
-	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: kyma, Labels: map[string]string{v1beta2.LabelKymaName: kyma}},
-		Data:       map[string][]byte{v1beta2.AccessSecretKey: kubeconfig},
-	}
-}
-
 // awaitKymas shows every change until all are Ready.
 func (p *playground) awaitKymas(ctx context.Context) error {
 	return p.progress.step("kymas", "waiting until both are Ready", func() (string, error) {
@@ -121,25 +114,6 @@ func (p *playground) showKymas(ctx context.Context, shown map[string]string) (bo
 		done = done && Ready(k)
 	}
 	return done, nil
-}
-
-// Ready reports whether the current spec was observed running.
-func Ready(k *v1beta2.Kyma) bool {
-	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
-	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == k.Generation
-}
-
-// Describe returns a Kyma's status on one line.
-func Describe(k *v1beta2.Kyma) string {
-	condition := meta.FindStatusCondition(k.Status.Conditions, v1beta2.ConditionReady)
-	if k.Status.State == "" || condition == nil {
-		return "has no status yet"
-	}
-	line := fmt.Sprintf("%s, %s modules ready", k.Status.State, k.Status.ModulesReady)
-	if condition.Reason != string(k.Status.State) {
-		line += ", " + condition.Reason
-	}
-	return line
 }
 
 // whyNot returns the messages of the Kymas that are not Ready.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -162,6 +164,16 @@ func operatorPrograms() []string {
 	return names
 }
 
+// HasOperators reports whether a folder has the programs of the sample modules' operators.
+func HasOperators(programs string) bool {
+	for _, name := range operatorPrograms() {
+		if _, err := os.Stat(filepath.Join(programs, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // defaultCR is nil for a module that has none.
 func (m *module) defaultCR(version string) (*unstructured.Unstructured, error) {
 	data, err := m.read(version, "default-cr.yaml")
@@ -183,15 +195,6 @@ func (m *module) release() *v1beta2.ModuleReleaseMeta {
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: m.name},
 		Spec:       v1beta2.ModuleReleaseMetaSpec{ModuleName: m.name, OCMComponentName: m.component(), Channels: channels},
 	}
-}
-
-// publishModules pushes every version of every module as an OCM component.
-func (p *playground) publishModules(ctx context.Context) error {
-	return p.progress.step("registry", "publishing "+moduleNames()+" as OCM components, each in two versions", func() (string, error) {
-		registry := component.Registry{Host: p.registry.Host, PlainHTTP: true}
-		err := errors.Join(PublishModules(ctx, registry, nil), publishStuck(ctx, registry))
-		return fmt.Sprintf("has %d component versions, one of them for the rollout to try", len(modules)*len(channels)+1), err
-	})
 }
 
 // PublishModules pushes every version of every sample module as an OCM component, signed if there is a signer. A repeated call changes
@@ -226,22 +229,6 @@ func publishStuck(ctx context.Context, registry component.Registry) error {
 // moduleOf returns the sample module of that name.
 func moduleOf(name string) *module {
 	return &modules[slices.IndexFunc(modules, func(m module) bool { return m.name == name })]
-}
-
-// offerModules creates the objects that list the versions and the channels that offer them.
-func (p *playground) offerModules(ctx context.Context) error {
-	return p.progress.step(hubName, "offering the modules in channels regular and fast", func() (string, error) {
-		objects, err := Offers()
-		if err != nil {
-			return "", err
-		}
-		for _, object := range objects {
-			if err := p.hub.client.Create(ctx, object); err != nil {
-				return "", fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
-			}
-		}
-		return "has the ModuleReleaseMeta and ModuleTemplates of " + moduleNames(), nil
-	})
 }
 
 // Offers returns the ModuleReleaseMetas and ModuleTemplates of the sample modules.

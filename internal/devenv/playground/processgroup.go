@@ -1,10 +1,8 @@
+//go:build unix
+
 package playground
 
-import (
-	"errors"
-	"os"
-	"path/filepath"
-)
+import "errors"
 
 // ProcessGroup holds the processes that stand in for pods: the manager's, and those of the operators of sample modules. The playground has
 // one, and so has every sandbox. Their lives are tied to ours.
@@ -63,14 +61,4 @@ func (c *ProcessGroup) End() error {
 	}
 	c.helpers = nil
 	return err
-}
-
-// HasOperators reports whether a folder has the programs of the sample modules' operators.
-func HasOperators(programs string) bool {
-	for _, name := range operatorPrograms() {
-		if _, err := os.Stat(filepath.Join(programs, name)); err != nil {
-			return false
-		}
-	}
-	return true
 }

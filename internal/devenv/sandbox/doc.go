@@ -8,6 +8,8 @@
 //
 // Several sandboxes run side by side: nothing is shared, every port is a free one, and everything listens on loopback.
 //
+// Local clusters need a Unix. Elsewhere, such as on Windows, there is no sandbox, and Start says what to use instead.
+//
 // It touches no cluster but its own, ends no process whose command line does not name its folder, builds no program, and keeps nothing of a
 // deleted sandbox.
 package sandbox

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -7,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,11 +21,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/playground"
 )
 
-const (
-	// keyFile holds the key that signs the sample modules; only this sandbox trusts it.
-	keyFile = "samples-key.pem"
-	keyBits = 2048
-)
+// keyBits is the size of the key that signs the sample modules.
+const keyBits = 2048
 
 // writeFiles writes the files that users and programs need to use the sandbox, and records their paths.
 func (h *supervisedSandbox) writeFiles(context.Context) error {
@@ -92,27 +90,6 @@ func (s *Sandbox) writeMerged() error {
 	}
 	return replace(s.Kubeconfig, data)
 }
-
-// Environment returns the environment for a shell, as lines that it can read.
-func (s *Sandbox) Environment() string {
-	var out strings.Builder
-	export := func(name, value string) { fmt.Fprintf(&out, "export %s=%s\n", name, quote(value)) }
-	fmt.Fprintf(&out, "# The clusters and the registry of sandbox %s: source this file, or eval \"$(kyma provision env %[1]s)\".\n", s.Name)
-	export("KYMA_SANDBOX", s.Name)
-	export("KUBECONFIG", s.Kubeconfig)
-	export("HUB_KUBECONFIG", s.Hub.Kubeconfig)
-	for _, runtime := range s.Runtimes {
-		export(strings.ToUpper(strings.ReplaceAll(runtime.Name, "-", "_"))+"_KUBECONFIG", runtime.Kubeconfig)
-	}
-	export("REGISTRY", s.Registry.URL)
-	// The cache of kubectl is deleted with the sandbox: another cluster may get the same port.
-	export("KUBECACHEDIR", filepath.Join(s.Dir, "kubectl-cache"))
-	fmt.Fprintf(&out, "export PATH=%s:\"$PATH\"\n", quote(filepath.Join(s.Dir, "bin")))
-	return out.String()
-}
-
-// quote quotes a value as one word for a shell.
-func quote(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }
 
 // writeKey writes the key with which sample modules are signed.
 func writeKey(path string) error {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -17,9 +19,6 @@ const (
 	lockPatience = 400 * time.Millisecond
 	lockPause    = 20 * time.Millisecond
 )
-
-// ErrTaken means that a sandbox of that name runs, or is being created or deleted.
-var ErrTaken = errors.New("there is a sandbox of that name already")
 
 // tryLock takes the lock of a folder if it is free. The lock is released with the last process that has the file open, and the supervisor
 // inherits the file.

@@ -20,6 +20,8 @@ import (
 const (
 	signaturesFolder = "signatures"
 	signaturesFile   = "signatures.yaml"
+	// keyFile holds the key that signs the sample modules; only this sandbox trusts it.
+	keyFile = "samples-key.pem"
 )
 
 // Levels are the levels of a signature policy.

@@ -87,11 +87,28 @@ type Manager struct {
 	Signatures string `json:"signatures"`
 }
 
+// Options configure a sandbox.
+type Options struct {
+	// Root is the folder of all sandboxes: see the function Root.
+	Root string
+	// Name is its name; Runtimes is the number of runtimes besides the hub.
+	Name     string
+	Runtimes int
+	// Bare leaves out the programs that turn Deployments into ready pods: each cluster is only an API server.
+	Bare bool
+	// Supervisor is the program, with arguments, that calls Supervise; the folder is appended as the last argument.
+	Supervisor []string
+}
+
 // Report receives the progress of a part: key names it, state is one word, text may be empty.
 type Report func(key, state, text string)
 
-// ErrNotFound means that there is no sandbox of that name.
-var ErrNotFound = errors.New("there is no such sandbox")
+var (
+	// ErrNotFound means that there is no sandbox of that name.
+	ErrNotFound = errors.New("there is no such sandbox")
+	// ErrTaken means that a sandbox of that name runs, or is being created or deleted.
+	ErrTaken = errors.New("there is a sandbox of that name already")
+)
 
 // Root returns the folder of all sandboxes: $XDG_STATE_HOME/kyma/sandboxes.
 func Root() (string, error) {
@@ -113,53 +130,6 @@ func CheckName(name string) error {
 		return fmt.Errorf("%q is not a valid sandbox name: use at most 32 lower-case letters, digits and hyphens, a letter first", name)
 	}
 	return nil
-}
-
-// List returns all sandboxes sorted by name, including those that have ended.
-func List(root string) ([]Sandbox, error) {
-	entries, err := os.ReadDir(root)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	var found []Sandbox
-	for _, entry := range entries {
-		if !entry.IsDir() || CheckName(entry.Name()) != nil {
-			continue
-		}
-		s, err := Find(root, entry.Name())
-		if errors.Is(err, ErrNotFound) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, *s)
-	}
-	return found, nil
-}
-
-// Find returns the sandbox of a name, with its current state.
-func Find(root, name string) (*Sandbox, error) {
-	if err := CheckName(name); err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(root, name)
-	lock, held, err := tryLock(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s, err := read(dir)
-	if err != nil {
-		return nil, err
-	}
-	if held { // the lock was free, so no process of the sandbox lives
-		s.State, s.Process, s.Manager = Stopped, 0, nil
-		return s, lock.Close()
-	}
-	return s, nil
 }
 
 // read returns the description in a folder. A folder without one belongs to a sandbox that is being created.

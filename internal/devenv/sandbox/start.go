@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -25,19 +27,6 @@ const (
 	// abortPatience is how long a supervisor may take to end when its start is aborted.
 	abortPatience = 20 * time.Second
 )
-
-// Options configure a sandbox.
-type Options struct {
-	// Root is the folder of all sandboxes: see the function Root.
-	Root string
-	// Name is its name; Runtimes is the number of runtimes besides the hub.
-	Name     string
-	Runtimes int
-	// Bare leaves out the programs that turn Deployments into ready pods: each cluster is only an API server.
-	Bare bool
-	// Supervisor is the program, with arguments, that calls Supervise; the folder is appended as the last argument.
-	Supervisor []string
-}
 
 // plan is the configuration of a supervisor.
 type plan struct {

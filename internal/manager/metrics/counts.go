@@ -9,7 +9,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// counts describes how many Kymas and modules are in which state. Unlike the states of each Kyma, their number does not grow with the fleet.
+// counts describes how many Kymas and modules are in which state. Unlike the states of each Kyma, their number does not grow with the
+// fleet.
 type counts struct{ kymas, modules, versions, mandatory *prometheus.Desc }
 
 // countedKyma is what a Kyma is counted by; countedModule what one of its modules is. There are few values, and many Kymas.

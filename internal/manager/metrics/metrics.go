@@ -57,8 +57,8 @@ type state struct {
 	now          bool
 }
 
-// New registers the states with registry. Without perKyma, only the counts of Kymas and modules are published, and no series has the name of
-// a Kyma.
+// New registers the states with registry. Without perKyma, only the counts of Kymas and modules are published, and no series has the name
+// of a Kyma.
 func New(registry prometheus.Registerer, perKyma bool) (*States, error) {
 	s := &States{
 		perKyma: perKyma, counts: newCounts(),

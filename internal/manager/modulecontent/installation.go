@@ -2,44 +2,21 @@ package modulecontent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"maps"
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer/engine"
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// lookupFunc answers a lookup of templates, as runtimes.Installation does.
-type lookupFunc func(context.Context, render.Lookup) (json.RawMessage, error)
-
-// nothing is the answer where templates may not look anything up.
-func nothing(context.Context, render.Lookup) (json.RawMessage, error) {
-	return json.RawMessage("null"), nil
-}
-
 // ofInstallation reports whether what a chart declares depends on its installation.
-func (a *answer) ofInstallation() bool {
-	return a.blind != nil || a.rendered.Generated != nil || a.hasReleases()
-}
+func (a *answer) ofInstallation() bool { return engine.DependsOnInstallation(a.rendered, a.blind) }
 
-// hasReleases reports whether what a chart declares depends on what else its release began with than content and values.
-func (a *answer) hasReleases() bool {
-	return a.blind != nil || len(a.rendered.Lookups) > 0 || a.rendered.ByRevision
-}
-
-// forInstallation returns a part as it is for its installation. looked is the part as it is for any.
-//
-//  1. Generated values that the installation lacks are made. They may be asked for again before they are kept, so the render is for this
-//     installation and this version of what it keeps.
-//  2. The answers to lookups are those that the release began with. A new release asks again: what runs does not change because an object
-//     of others does.
-//  3. Nothing is rendered with a guess: what turns up while rendering is asked for, and everything is rendered again.
+// forInstallation returns a part as it is for its installation; looked is the part as it is for any. Generated values may be asked for
+// again before they are kept, so the render is for this installation and this version of what it keeps.
 func (r *reading) forInstallation(
 	ctx context.Context, part *parsedSource, input render.Input, source content.Source, looked answer,
 ) (content.Source, answer, error) {
@@ -54,94 +31,44 @@ func (r *reading) forInstallation(
 	if err != nil {
 		return nil, answer{}, err
 	}
-	release, look := &generated.Release{Revision: 1}, lookupFunc(nothing)
-	if looked.hasReleases() {
-		release, look = r.release(part, store, releaseInputs(looked.resolved.Digest, input), looked.resolved.Digest)
+	inputs, err := render.ReleaseInputs(looked.resolved.Digest, input)
+	if err != nil {
+		return nil, answer{}, err
 	}
-	lookups := looked.rendered.Lookups
-	if looked.blind != nil {
-		lookups = looked.blind.Lookups
+	var got answer
+	rendering := engine.Rendering{
+		Installation: strings.Join([]string{string(r.manifest.UID), r.manifest.Namespace, r.manifest.Name, part.name, store.Version}, "/"),
+		Source:       part.name, Store: store, Inputs: inputs,
+		Before: r.before(part, looked.resolved.Digest), Lookup: r.lookups(),
+		Render: func(ctx context.Context, with *render.Generated) (_ render.Rendered, err error) {
+			input.Generated = with
+			source, got, err = r.get(ctx, part, input)
+			return got.rendered, err
+		},
 	}
-	source, got, err := r.renderRelease(ctx, part, input, store, release, look, lookups)
-	if err == nil && looked.hasReleases() {
-		got.rendered.Generated = generated.WithRelease(got.rendered.Generated, release)
-	}
+	got.rendered, err = rendering.Run(ctx, looked.rendered, looked.blind)
 	return source, got, err
 }
 
-// renderRelease renders a part until the release has an answer to everything that it looks up; lookups are those that are known before.
-func (r *reading) renderRelease(
-	ctx context.Context, part *parsedSource, input render.Input, store generated.Store, release *generated.Release, look lookupFunc,
-	lookups []render.Lookup,
-) (content.Source, answer, error) {
-	of := strings.Join([]string{string(r.manifest.UID), r.manifest.Namespace, r.manifest.Name, part.name, store.Version}, "/")
-	for {
-		for _, lookup := range lookups {
-			if _, known := release.Found[lookup.String()]; known {
-				continue
-			}
-			found, err := look(ctx, lookup)
-			if err != nil {
-				return nil, answer{}, err
-			}
-			release.Found[lookup.String()] = found
-		}
-		input.Generated = &render.Generated{
-			Installation: of, Values: store.Values[part.name], Revision: release.Revision,
-			Found: maps.Clone(release.Found), // a render that takes long goes on without this caller
-		}
-		source, got, err := r.get(ctx, part, input)
-		unanswered, ok := errors.AsType[*render.Unanswered](err)
-		if !ok {
-			return source, got, err
-		}
-		lookups = []render.Lookup{unanswered.Lookup}
-	}
-}
-
-// release returns the release that a part belongs to, and who answers its lookups.
-//
-//  1. Other content or other values than those of the release before are the next one.
-//  2. An installation that kept no release is one that was rendered without, by an earlier version of the chart or of the operator: the
-//     same content goes on like that, and other content is an upgrade.
-//  3. Content that has to be signed cannot depend on what others write into the cluster, unless the policy allows values, too. That holds
-//     for kept answers as well: they may be from before the policy, and a user of the cluster can edit them.
-func (r *reading) release(part *parsedSource, store generated.Store, inputs, digest string) (*generated.Release, lookupFunc) {
-	look, installation := lookupFunc(r.known.Installation.Lookup), r.known.Installation
-	kept := store.Release(part.name)
+// lookups returns who answers what templates look up, nil where nothing is found: content that has to be signed cannot depend on what
+// others write into the cluster, unless the policy allows values, too. That holds for kept answers as well: they may be from before the
+// policy, and a user of the cluster can edit them.
+func (r *reading) lookups() func(context.Context, render.Lookup) (json.RawMessage, error) {
 	if r.enforces(descriptor.AllowValues) {
-		look = nothing
-		if kept != nil {
-			clear(kept.Found)
-		}
+		return nil
 	}
-	next := &generated.Release{Inputs: inputs, Revision: 1, Found: map[string]json.RawMessage{}}
-	switch {
-	case kept != nil && kept.Inputs == inputs:
-		return kept, look
-	case kept != nil:
-		next.Revision = kept.Revision + 1
-	case installation.Exists && r.installed(part, digest):
-		return next, nothing
-	case installation.Exists:
-		next.Revision = 2
-	}
-	return next, look
+	return r.known.Installation.Lookup
 }
 
-// installed reports whether a part has this content already.
-func (r *reading) installed(part *parsedSource, digest string) bool {
+// before returns what the installation had of a part, where it kept no release of it.
+func (r *reading) before(part *parsedSource, digest string) generated.Before {
+	if !r.known.Installation.Exists {
+		return generated.Nothing
+	}
 	for _, known := range r.manifest.Status.Resolved {
-		if known.Name == part.name {
-			return known.Digest == digest
+		if known.Name == part.name && known.Digest == digest {
+			return generated.SameContent
 		}
 	}
-	return false
-}
-
-// releaseInputs identifies the content of a release and what its author or user gave it; what the cluster serves is not among that.
-func releaseInputs(digest string, input render.Input) string {
-	sum := fingerprint(render.Input{Name: input.Name, Namespace: input.Namespace, Path: input.Path, Values: input.Values})
-	all := sha256.Sum256(append([]byte(digest), sum[:]...))
-	return hex.EncodeToString(all[:8])
+	return generated.OtherContent
 }

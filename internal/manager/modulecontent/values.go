@@ -2,7 +2,10 @@ package modulecontent
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +16,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render/helm"
 )
 
-// minSecret is the length from which on a text of a Secret is taken out of errors: shorter ones are parts of ordinary words.
-const minSecret = 4
+const (
+	// minSecret is the length from which on a text of a Secret is taken out of errors: shorter ones are parts of ordinary words.
+	minSecret = 4
+	// minLine is the same for a line of a longer text: lines are words of a file more often than secrets.
+	minLine = 12
+)
 
 // ErrValuesChanged reports that an object of the hub holds other values than those that a Manifest asks for: they are installed once the
 // Kyma has taken them up, and those from before are gone.
@@ -93,12 +100,13 @@ func (r *reading) withoutSecrets(err error) error {
 		return err
 	}
 	text := problem.Error()
-	secrets := textsIn(r.secrets, nil)
+	var secrets []string
+	for _, secret := range textsIn(r.secrets, nil) {
+		secrets = append(secrets, formsOf(secret)...)
+	}
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "...")
-		quoted := strconv.Quote(secret)
-		text = strings.ReplaceAll(text, quoted[1:len(quoted)-1], "...")
 	}
 	if text == problem.Error() {
 		return err
@@ -106,12 +114,33 @@ func (r *reading) withoutSecrets(err error) error {
 	return &content.Error{Reason: problem.Reason, Err: errors.New(text), RetryAfter: problem.RetryAfter}
 }
 
-// textsIn adds all texts in a value that are long enough to be recognised.
+// formsOf returns a text in the forms in which an error may repeat it: as it is, quoted, as part of JSON, as base64, and line by line.
+func formsOf(secret string) []string {
+	quoted := strconv.Quote(secret)
+	forms := []string{secret, quoted[1 : len(quoted)-1], base64.StdEncoding.EncodeToString([]byte(secret))}
+	if encoded, err := json.Marshal(secret); err == nil {
+		forms = append(forms, string(encoded[1:len(encoded)-1]))
+	}
+	if strings.Contains(secret, "\n") {
+		for line := range strings.SplitSeq(secret, "\n") {
+			if line = strings.TrimSpace(line); len(line) >= minLine {
+				forms = append(forms, line)
+			}
+		}
+	}
+	return forms
+}
+
+// textsIn adds all texts and numbers in a value that are long enough to be recognised. A password of digits that is not quoted is a number.
 func textsIn(value any, to []string) []string {
 	switch value := value.(type) {
 	case string:
 		if len(value) >= minSecret {
 			to = append(to, value)
+		}
+	case float64:
+		for _, text := range []string{fmt.Sprint(value), strconv.FormatFloat(value, 'f', -1, 64)} {
+			to = textsIn(text, to)
 		}
 	case map[string]any:
 		for _, inner := range value {

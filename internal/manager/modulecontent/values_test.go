@@ -104,7 +104,8 @@ func TestSpecValues_WhatCannotBeUsed(t *testing.T) {
 // The templates of a chart decide what an error says, and may say what they were given.
 func TestWithoutSecrets(t *testing.T) {
 	hub := hubObjects{
-		"Secret login values.yaml":    "password: hunter2\nlist: [{token: \"a\\\"b\\\\c\"}]\nshort: abc\nnumber: 12345\n",
+		"Secret login values.yaml": "password: hunter2\nlist: [{token: \"a\\\"b\\\\c\"}]\nshort: abc\npin: 12345678\n" +
+			"key: |\n  -----BEGIN KEY-----\n  bGluZSBvZiBhIGtleQ\n  end\n",
 		"ConfigMap sizes values.yaml": "size: enormous\n",
 	}
 	r := readingWith(hub, v1beta2.ManifestSpec{KymaValues: &v1beta2.EntryValues{
@@ -113,9 +114,12 @@ func TestWithoutSecrets(t *testing.T) {
 	if _, err := r.specValues(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	said := content.Errorf(content.ReasonContentInvalid, `first: size enormous, password hunter2 (hunter22), token %q, abc`, `a"b\c`)
+	said := content.Errorf(content.ReasonContentInvalid,
+		`first: size enormous, password hunter2 (hunter22, aHVudGVyMg==), token %q, abc, pin 12345678 or 1.2345678e+07, line bGluZSBvZiBhIGtleQ, end`,
+		`a"b\c`)
 	err := r.withoutSecrets(said)
-	if want := `first: size enormous, password ... (...2), token "...", abc`; err.Error() != want || content.ReasonOf(err) != content.ReasonContentInvalid {
+	const want = `first: size enormous, password ... (...2, ...), token "...", abc, pin ... or ..., line ..., end`
+	if err.Error() != want || content.ReasonOf(err) != content.ReasonContentInvalid {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if err := r.withoutSecrets(ErrPending); !errors.Is(err, ErrPending) {

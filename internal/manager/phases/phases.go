@@ -150,8 +150,8 @@ func (t *Tracker) beginLocked(m *v1beta2.Manifest, phase Phase) *run {
 // runKey finds the run in the context of a pass.
 type runKey struct{}
 
-// Reach records that the installation or upgrade of the pass that a context belongs to has completed a phase. It does nothing when the phase
-// was completed before, and when nothing is under way.
+// Reach records that the installation or upgrade of the pass that a context belongs to has completed a phase. It does nothing when the
+// phase was completed before, and when nothing is under way.
 func Reach(ctx context.Context, phase Phase) {
 	under, found := ctx.Value(runKey{}).(*run)
 	if !found {

@@ -50,7 +50,7 @@ func (p *contentPort) Parts(
 	for _, part := range read {
 		parts = append(parts, manifest.Part{
 			Source: part.Source, Steps: part.Rendered.Steps, Hooks: part.Rendered.Hooks, Generated: part.Rendered.Generated,
-			Namespace: part.Namespace, CreateNamespace: part.CreateNamespace,
+			GeneratedAnew: part.Rendered.GeneratedAnew, Namespace: part.Namespace, CreateNamespace: part.CreateNamespace,
 		})
 	}
 	return parts, nil

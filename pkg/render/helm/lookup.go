@@ -15,16 +15,13 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/render"
 )
 
-// maxLookups is how many objects and lists the templates of a chart may look up.
-const maxLookups = 64
-
 // lookup takes the place of Helm's function, which asks the cluster while it renders. Here the answer is a part of the input: of an
 // installation everything that is looked up must have one, and where content is only looked at nothing is found.
 func (b *templateBounds) lookup(apiVersion, kind, namespace, name string) (map[string]any, error) {
 	query := render.Lookup{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 	b.lookups[query] = true
-	if len(b.lookups) > maxLookups {
-		b.err = content.Errorf(content.ReasonContentTooLarge, "the templates of the chart look up more than %d objects", maxLookups)
+	if len(b.lookups) > render.MaxLookups {
+		b.err = content.Errorf(content.ReasonContentTooLarge, "the templates of the chart look up more than %d objects", render.MaxLookups)
 		return nil, b.err
 	}
 	found := map[string]any{}

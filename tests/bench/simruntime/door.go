@@ -102,7 +102,7 @@ func address(i int) string {
 func (r *Runtime) listen() error {
 	r.net.mu.Lock()
 	defer r.net.mu.Unlock()
-	if r.net.listener != nil {
+	if r.net.listener != nil || r.fleet.shared != nil {
 		return nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", net.JoinHostPort(address(r.index), r.net.port))
@@ -136,17 +136,25 @@ func (r *Runtime) accept(listener net.Listener) {
 			r.fleet.options.Logf("%s cannot accept: %v", r.Name(), err)
 			return
 		}
-		r.counter.dials.Add(1)
-		made := r.newSocket(conn)
-		if r.net.down.Load() == int32(Reset) {
-			made.abort()
-			continue
-		}
-		select {
-		case r.fleet.door.conns <- made:
-		case <-r.fleet.door.done:
-			made.abort()
+		if !r.enter(conn) {
 			return
 		}
+	}
+}
+
+// enter lets a connection in; false when the fleet ends.
+func (r *Runtime) enter(conn net.Conn) bool {
+	r.counter.dials.Add(1)
+	made := r.newSocket(conn)
+	if down := Down(r.net.down.Load()); down == Reset || down == Refuse {
+		made.abort()
+		return true
+	}
+	select {
+	case r.fleet.door.conns <- made:
+		return true
+	case <-r.fleet.door.done:
+		made.abort()
+		return false
 	}
 }

@@ -62,6 +62,30 @@ func TestKnobs_ARuntimeIsAwayAndComesBack(t *testing.T) {
 	}
 }
 
+// Runtimes that share a listener are apart all the same.
+func TestKnobs_RuntimesShareAListener(t *testing.T) {
+	fleet := start(t, Options{Runtimes: 3, Shared: true})
+	for i, r := range fleet.All() {
+		client := clientOf(t, r.Config())
+		must(t, ask(client, patience))
+		made := parsed(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+r.Name()+"}}")
+		_, err := client.Resource(spaces).Create(t.Context(), made, metav1.CreateOptions{})
+		must(t, err)
+		other := clientOf(t, fleet.Runtime((i+1)%fleet.Len()).Config())
+		if _, err := other.Resource(spaces).Get(t.Context(), r.Name(), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("what %s has is elsewhere, too: %v", r.Name(), err)
+		}
+	}
+	r := fleet.Runtime(1)
+	r.Set(Knobs{Down: Refuse})
+	if err := ask(clientOf(t, r.Config()), 300*time.Millisecond); err == nil {
+		t.Error("it refuses, and answers")
+	}
+	must(t, ask(clientOf(t, fleet.Runtime(2).Config()), patience))
+	r.Set(Knobs{})
+	until(t, "an answer", func() bool { return ask(clientOf(t, r.Config()), patience) == nil })
+}
+
 func TestKnobs_ARuntimeIsSlowOrRefuses(t *testing.T) {
 	r := start(t, Options{}).Runtime(0)
 	client := clientOf(t, r.Config())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -21,6 +22,9 @@ type Options struct {
 	Schema []byte
 	// Bookmarks is the time between two bookmarks of a watch; a minute when zero, as in API servers.
 	Bookmarks time.Duration
+	// Shared lets all runtimes share one listener, as more than 6,000 of them do in any case. It needs Linux, and a runtime that refuses
+	// accepts and resets.
+	Shared bool
 	// Logf hears of what should not happen; may be nil.
 	Logf func(format string, args ...any)
 }
@@ -36,6 +40,7 @@ type Runtimes struct {
 	own      map[schema.GroupResource]*kind
 	defined  definitions
 	door     *door
+	shared   net.Listener // of all runtimes; nil where each has its own
 	server   *http.Server
 	served   chan struct{}
 	closing  sync.Once
@@ -60,16 +65,28 @@ func Start(ctx context.Context, options Options) (*Runtimes, error) {
 	f := &Runtimes{options: options, types: known, own: ownKinds(known), door: newDoor(), served: make(chan struct{})}
 	f.defined.types = known
 	for i := range options.Runtimes {
-		r := newRuntime(f, i)
-		f.runtimes = append(f.runtimes, r)
-		if err := r.listen(); err != nil {
-			f.stopListening()
-			return nil, fmt.Errorf("runtime %d of %d cannot listen: %w", i, options.Runtimes, err)
-		}
+		f.runtimes = append(f.runtimes, newRuntime(f, i))
+	}
+	if err := f.listen(); err != nil {
+		f.stopListening()
+		return nil, err
 	}
 	f.serve()
 	f.unhook = context.AfterFunc(ctx, f.Close)
 	return f, nil
+}
+
+// listen opens the doors of all runtimes.
+func (f *Runtimes) listen() error {
+	if f.options.Shared || len(f.runtimes) > mostListeners {
+		return f.listenTogether()
+	}
+	for i, r := range f.runtimes {
+		if err := r.listen(); err != nil {
+			return fmt.Errorf("runtime %d of %d cannot listen: %w", i, len(f.runtimes), err)
+		}
+	}
+	return nil
 }
 
 // Len returns the number of runtimes.
@@ -98,6 +115,9 @@ func (f *Runtimes) Close() {
 
 func (f *Runtimes) stopListening() {
 	f.door.close()
+	if f.shared != nil {
+		_ = f.shared.Close()
+	}
 	for _, r := range f.runtimes {
 		r.unlisten()
 	}

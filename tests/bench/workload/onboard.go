@@ -30,8 +30,8 @@ func bulk(context.Context, *Bench, *Setup) error { return nil }
 
 // patience bounds the waiting for k Kymas.
 func (b *Bench) patience(k int) time.Duration {
-	objects := k * b.Modules * b.Objects
-	return 3*time.Minute + time.Duration(objects)*20*time.Millisecond
+	manifests := k * b.Modules
+	return 3*time.Minute + time.Duration(manifests)*100*time.Millisecond + time.Duration(manifests*b.Objects)*20*time.Millisecond
 }
 
 // onboard opens a world with k simulated runtimes, and spare ones for the bare loops, and brings k Kymas in.

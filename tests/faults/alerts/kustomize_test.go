@@ -39,7 +39,7 @@ func built(t *testing.T, address string) map[string]string {
 	}
 	objects := map[string]string{}
 	for _, resource := range resources.Resources() {
-		objects[resource.GetKind()+" "+resource.GetName()] = string(resource.MustYaml())
+		objects[resource.GetKind()+" "+resource.GetName()] = resource.MustYaml()
 	}
 	return objects
 }

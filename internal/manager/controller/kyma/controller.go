@@ -174,7 +174,7 @@ func (r *Reconciler) converge(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	}
 	effective, known := side.effective()
 	r.nameModules(kyma, effective)
-	world, retry, err := r.observe(ctx, effective)
+	world, retry, err := r.observe(ctx, effective, side.refusedValues())
 	if err != nil {
 		return ctrl.Result{}, err
 	}

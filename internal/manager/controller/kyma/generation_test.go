@@ -2,9 +2,12 @@ package kyma
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,6 +118,61 @@ func TestReadRuntimeKyma_LeavesHubEditOpenWhileRuntimeEditWaits(t *testing.T) {
 	kyma.Spec.Modules = nil // as it was last seen
 	if s.behind() {
 		t.Error("the hub has not changed")
+	}
+}
+
+// full returns a spec with 15 modules, of which those from one to before another have as many values as an entry may have.
+func full(from, to int) v1beta2.KymaSpec {
+	spec := v1beta2.KymaSpec{Channel: v1beta2.DefaultChannel}
+	for i := range 15 {
+		entry := v1beta2.Module{Name: fmt.Sprintf("m%02d", i)}
+		if from <= i && i < to {
+			entry.Values = &apiruntime.RawExtension{Raw: []byte(`{"a":"` + strings.Repeat("x", v1beta2.MaxEntryValues-8) + `"}`)}
+		}
+		spec.Modules = append(spec.Modules, entry)
+	}
+	return spec
+}
+
+func TestReadRuntimeKyma_KeepsWhatWasMergedWhereTwoSpecsFitOnlyAlone(t *testing.T) {
+	before, theirs := full(0, 0), full(7, 15)
+	lastHub, lastRuntime := module.SeenOf(&before), module.SeenOf(&theirs)
+	kyma, copied := editedDuringRestart(), kymaWith("default", nil, nil)
+	kyma.Spec, copied.Spec = full(0, 7), theirs
+	kyma.Status.LastSeen = &v1beta2.LastSeen{Hub: &lastHub, Runtime: &lastRuntime}
+	r := &Reconciler{Now: func() metav1.Time { return noon }}
+	s := &remoteScope{hub: kyma, remote: true, runtime: &overtakenRuntime{}, found: objectOf(t, copied)}
+	r.readRuntimeKyma(s)
+	if s.merged != nil || !s.behind() || s.Access != nil || len(s.Syncs) != 1 || s.Syncs[0].Reason != v1beta2.ReasonValuesInvalid {
+		t.Fatalf("merged %v, behind %t, access %+v, conditions %+v", s.merged, s.behind(), s.Access, s.Syncs)
+	}
+	effective, known := s.effective()
+	if diff := cmp.Diff(lastRuntime, module.SeenOf(&effective.Spec)); diff != "" || !known {
+		t.Errorf("known %t, in force (-before +after):\n%s", known, diff)
+	}
+	kyma.Spec = full(0, 4)
+	s = &remoteScope{hub: kyma, remote: true, runtime: &overtakenRuntime{}, found: objectOf(t, copied)}
+	if r.readRuntimeKyma(s); s.merged == nil || !s.merged.Write || len(s.Syncs) > 0 {
+		t.Errorf("what fits is not merged: %+v", s.Syncs)
+	}
+}
+
+func TestReadRuntimeKyma_ValuesOfTheHubThatAreRefusedTakeAwayNoneOfTheRuntime(t *testing.T) {
+	good, theirs := full(0, 1), full(0, 0)
+	theirs.Modules[0].Values = &apiruntime.RawExtension{Raw: []byte(`{"theirs":1}`)}
+	lastHub, lastRuntime := module.SeenOf(&good), module.SeenOf(&theirs)
+	kyma, copied := editedDuringRestart(), kymaWith("default", nil, nil)
+	kyma.Spec, copied.Spec = full(0, 15), theirs
+	kyma.Status.LastSeen = &v1beta2.LastSeen{Hub: &lastHub, Runtime: &lastRuntime}
+	r := &Reconciler{Now: func() metav1.Time { return noon }}
+	s := &remoteScope{hub: kyma, remote: true, runtime: &overtakenRuntime{}, found: objectOf(t, copied)}
+	r.readRuntimeKyma(s)
+	if s.merged == nil || s.merged.Write || len(s.refusedValues()) != 14 {
+		t.Fatalf("merged %+v, refused %v", s.merged, s.refusedValues())
+	}
+	effective, _ := s.effective()
+	if values := effective.Spec.Modules[0].Values; values == nil || string(values.Raw) != `{"theirs":1}` {
+		t.Errorf("the values of the runtime's user: %+v", values)
 	}
 }
 

@@ -16,8 +16,10 @@ import (
 )
 
 // observe reads everything that the decisions may depend on. Releases, templates and Manifests come from the cache; only a component
-// version that was never read before costs a call to the registry.
-func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Snapshot, time.Duration, error) {
+// version that was never read before costs a call to the registry. refused are values that the merge of two specs did not accept.
+func (r *Reconciler) observe(
+	ctx context.Context, kyma *v1beta2.Kyma, refused map[string]string,
+) (module.Snapshot, time.Duration, error) {
 	manifests, err := r.manifestsOf(ctx, kyma)
 	if err != nil {
 		return module.Snapshot{}, 0, err
@@ -31,6 +33,8 @@ func (r *Reconciler) observe(ctx context.Context, kyma *v1beta2.Kyma) (module.Sn
 		Rollouts:   map[string]*v1beta2.ModuleRollout{},
 		Restricted: r.Restricted,
 		Now:        r.Now(),
+
+		RefusedValues: refused,
 	}
 	world.Progress = r.progressOf(ctx, &world)
 	r.readValues(ctx, &world)

@@ -278,6 +278,14 @@ func (s *remoteScope) effective() (*v1beta2.Kyma, bool) {
 	}
 }
 
+// refusedValues says why values of the hub's entries cannot be used, by module; nil for a Kyma whose spec is not merged.
+func (s *remoteScope) refusedValues() map[string]string {
+	if !s.remote {
+		return nil
+	}
+	return module.RefusedOnHub(&s.hub.Spec, s.hub.Status.LastSeen)
+}
+
 // behind reports whether the hub's spec is not part of the spec in force: it changed since it was merged with the runtime's, and cannot be
 // merged now.
 func (s *remoteScope) behind() bool {

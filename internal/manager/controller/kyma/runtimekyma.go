@@ -26,7 +26,7 @@ import (
 var copiedLabels = []string{"kyma-project.io/runtime-id", "kyma-project.io/global-account-id", "kyma-project.io/subaccount-id"}
 
 // readRuntimeKyma is the last rule of prepareRuntime. What the runtime's users write is hostile input: a refused spec leaves the one seen
-// last in force, and so does a user who writes more often than users edit by hand.
+// last in force, and so do two that cannot be merged, and a user who writes more often than users edit by hand.
 func (r *Reconciler) readRuntimeKyma(s *remoteScope) {
 	if known, _ := s.runtime.Known(client.ObjectKeyFromObject(s.hub)); !known {
 		s.dropConnection() // else unknown objects would be taken for missing ones
@@ -39,11 +39,11 @@ func (r *Reconciler) readRuntimeKyma(s *remoteScope) {
 			err = module.CheckRuntimeSpec(&kyma.Spec)
 		}
 		if err != nil {
-			s.refuse(err)
+			s.refuse(v1beta2.ReasonRuntimeSpecRefused, err.Error())
 			return
 		}
 	}
-	sides := module.MergeInput{Hub: module.SeenOf(&s.hub.Spec), Last: s.hub.Status.LastSeen}
+	sides := module.MergeInput{Hub: module.SeenOnHub(&s.hub.Spec, s.hub.Status.LastSeen), Last: s.hub.Status.LastSeen}
 	if s.copy != nil {
 		seen := module.SeenOf(&s.copy.Spec)
 		sides.Runtime = &seen
@@ -53,6 +53,10 @@ func (r *Reconciler) readRuntimeKyma(s *remoteScope) {
 		}
 	}
 	merged := module.Merge(sides)
+	if merged.Refused != "" {
+		s.refuse(v1beta2.ReasonValuesInvalid, merged.Refused)
+		return
+	}
 	s.merged = &merged
 }
 
@@ -66,12 +70,10 @@ func kymaOf(object *unstructured.Unstructured) (*v1beta2.Kyma, error) {
 }
 
 // refuse keeps the spec that was seen last in force.
-func (s *remoteScope) refuse(err error) {
-	s.Syncs = append(s.Syncs, module.Sync{
-		Type: v1beta2.ConditionSpecSync, Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error(),
-	})
+func (s *remoteScope) refuse(reason, message string) {
+	s.Syncs = append(s.Syncs, module.Sync{Type: v1beta2.ConditionSpecSync, Reason: reason, Message: message})
 	if last := s.hub.Status.LastSeen; last == nil || last.Runtime == nil {
-		s.Access = &module.Access{Reason: v1beta2.ReasonRuntimeSpecRefused, Message: err.Error()}
+		s.Access = &module.Access{Reason: reason, Message: message}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// readValues finds out what the objects hold that entries take values from. Only a hash of it goes on.
+// readValues finds out what the objects hold that entries take values from, once for each: all 256 entries may name the same megabyte. Only
+// a hash of it goes on.
 func (r *Reconciler) readValues(ctx context.Context, world *module.Snapshot) {
 	if r.HubValues == nil {
 		return
@@ -22,6 +23,9 @@ func (r *Reconciler) readValues(ctx context.Context, world *module.Snapshot) {
 	for i := range world.Kyma.Spec.Modules {
 		for _, named := range world.Kyma.Spec.Modules[i].ValuesFrom {
 			named.Key = named.DataKey()
+			if _, read := world.Values[named]; read {
+				continue
+			}
 			text, problem := r.HubValues.Text(ctx, world.Kyma.Namespace, named)
 			known := module.ReferredValues{Problem: problem}
 			if problem == "" {

@@ -26,6 +26,28 @@ func (h hubText) Text(_ context.Context, _ string, reference v1beta2.ValuesRefer
 
 func (hubText) Source(handler.EventHandler) source.Source { return nil }
 
+// countedText counts how often values are read.
+type countedText struct {
+	hubText
+	read *int
+}
+
+func (c countedText) Text(ctx context.Context, namespace string, reference v1beta2.ValuesReference) (text []byte, problem string) {
+	*c.read++
+	return c.hubText.Text(ctx, namespace, reference)
+}
+
+func TestReadValues_ReadsEachObjectOnce(t *testing.T) {
+	world, read := module.Snapshot{Kyma: valued()}, 0
+	for range 100 {
+		world.Kyma.Spec.Modules = append(world.Kyma.Spec.Modules, valued().Spec.Modules...)
+	}
+	(&Reconciler{HubValues: countedText{hubText{"login values.yaml": "a: b"}, &read}}).readValues(t.Context(), &world)
+	if read != 2 || len(world.Values) != 2 {
+		t.Errorf("read %d times, %d values are known", read, len(world.Values))
+	}
+}
+
 func valued() *v1beta2.Kyma {
 	kyma := &v1beta2.Kyma{}
 	kyma.Spec.Modules = []v1beta2.Module{

@@ -16,8 +16,10 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/installable"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
 	"github.com/kyma-project/lifecycle-manager/pkg/generated"
+	"github.com/kyma-project/lifecycle-manager/pkg/installer"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -27,6 +29,8 @@ type generatingContent struct {
 	version string
 	// silent: this version of the chart generates nothing.
 	silent bool
+	// unused: the value that it generates is in no object.
+	unused bool
 	hooks  []*unstructured.Unstructured
 	made   int
 }
@@ -55,6 +59,7 @@ func (c *generatingContent) Parts(
 		value = json.RawMessage(fmt.Sprint(c.made))
 	}
 	data["value"] = string(value)
+	part.GeneratedAnew = !kept && !c.unused
 	part.Generated = map[string]json.RawMessage{"call": value}
 	return []Part{part}, nil
 }
@@ -126,6 +131,7 @@ func (c *generatingChart) createSecret(store generated.Store, owner string) {
 	}
 	if owner != "" {
 		secret.SetAnnotations(map[string]string{v1beta2.AnnotationOwnedBy: owner})
+		secret.SetLabels(map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma})
 	}
 	if _, err := c.c.dynamic.Resource(secretsResource).Namespace("default").Create(c.Context(), secret, metav1.CreateOptions{}); err != nil {
 		c.Fatal(err)
@@ -225,6 +231,75 @@ func TestGenerated_LeavesLast(t *testing.T) {
 	}
 }
 
+// What a direct installation of the module has generated comes along when a Kyma takes its place.
+func TestGenerated_IsInherited(t *testing.T) {
+	ofOther := map[string]string{v1beta2.AnnotationOwnedBy: "kcp-system/other"}
+	for name, test := range map[string]struct {
+		annotations, labels map[string]string
+		own                 bool // the Manifest's own Secret is there, too, of no owner
+		reason, text        string
+		value               string
+	}{
+		"what was let go of is taken over": {reason: v1beta2.ReasonReady, value: "1 7"},
+		"what the direct installation has is refused before anything is made": {
+			annotations: map[string]string{installer.DefaultOwnerKey: installable.DirectOwner("sample")},
+			reason:      v1beta2.ReasonOwnershipConflict, text: "--keep-resources",
+		},
+		"what another Manifest has is refused": {
+			annotations: ofOther, labels: map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByKyma},
+			reason: v1beta2.ReasonGeneratedValuesLost, text: "belongs to kcp-system/other",
+		},
+		"what another Manifest let go of is taken over": {annotations: ofOther, reason: v1beta2.ReasonReady, value: "1 7"},
+		"two Secrets leave it open which one counts": {
+			own: true, reason: v1beta2.ReasonGeneratedValuesLost, text: "stands beside Secret module-sample.generated",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newGeneratingChart(t)
+			c.c.scopes["Namespace"] = false
+			ofKyma("kyma", "uid-kyma")(c.manifest)
+			c.manifest.Labels[v1beta2.LabelModuleName] = "sample"
+			if err := c.r.Client.Update(t.Context(), c.manifest); err != nil {
+				t.Fatal(err)
+			}
+			c.leave("module-sample.generated", test.annotations, test.labels)
+			if test.own {
+				c.leave("sample.generated", nil, nil)
+			}
+			c.install(test.reason, test.text)
+			if test.value == "" {
+				if c.content.made > 0 && len(c.scope().recorded) > 0 {
+					t.Errorf("recorded are %v", c.scope().recorded)
+				}
+				return
+			}
+			c.expectValue(test.value)
+			c.content.version = "2"
+			c.install(v1beta2.ReasonReady, "")
+			c.expectValue("2 7")
+			if id, kept := c.scope().generatedID(); !kept || id.Name != "module-sample.generated" {
+				t.Errorf("kept in %s: %t", id, kept)
+			}
+		})
+	}
+}
+
+// leave makes a Secret with a value, where the modules of a Kyma keep theirs.
+func (c *generatingChart) leave(name string, annotations, labels map[string]string) {
+	c.Helper()
+	secret, err := generated.Store{}.With("raw-manifest", map[string]json.RawMessage{"call": json.RawMessage("7")}).
+		Secret(v1beta2.RuntimeNamespace, name)
+	if err != nil {
+		c.Fatal(err)
+	}
+	secret.SetAnnotations(annotations)
+	secret.SetLabels(labels)
+	secrets := c.c.dynamic.Resource(secretsResource).Namespace(v1beta2.RuntimeNamespace)
+	if _, err := secrets.Create(c.Context(), secret, metav1.CreateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
 func TestGeneratedID(t *testing.T) {
 	long := strings.Repeat("a", 242) + "." + strings.Repeat("b", 10)
 	secret := func(namespace, name string) inventory.ID {
@@ -243,6 +318,13 @@ func TestGeneratedID(t *testing.T) {
 		"in default, where it names no place":   {func(*v1beta2.Manifest) {}, nil, secret("default", "sample.generated"), false},
 		"a long name is cut":                    {func(m *v1beta2.Manifest) { m.Name = long }, nil, secret("default", long[:242]+".generated"), false},
 		"where it is, when the namespace moves": {into, applied(secret("default", "sample.generated")), secret("default", "sample.generated"), true},
+		"that of the direct installation before": {
+			ofKyma("kyma", "uid-kyma"), applied(secret("kyma-system", "module-sample.generated")), secret("kyma-system", "module-sample.generated"), true,
+		},
+		"that of the direct installation before, as it was planned": {
+			ofKyma("kyma", "uid-kyma"), []inventory.Entry{{ID: secret("kyma-system", "module-sample.generated"), Version: "v1"}},
+			secret("kyma-system", "module-sample.generated"), false,
+		},
 		"one that is only planned was not kept": {
 			into, []inventory.Entry{{ID: secret("lamps", "sample.generated"), Version: "v1"}}, secret("lamps", "sample.generated"), false,
 		},

@@ -85,6 +85,8 @@ type Part struct {
 	Hooks []*unstructured.Unstructured
 	// Generated are the values of generators that are in the objects, by their calls: they must be kept before an object is applied.
 	Generated map[string]json.RawMessage
+	// GeneratedAnew says that objects have new values, and that none of the source was kept before.
+	GeneratedAnew bool
 	// Namespace for objects that name none, before the Manifest's; CreateNamespace requests its creation.
 	Namespace       string
 	CreateNamespace bool

@@ -43,7 +43,8 @@ type scope struct {
 	releases   engine.Releases          // the parts with hooks
 	takenOver  []string                 // the sources that another installer has brought before
 	generated  *generated.Store         // what the charts have generated; nil while it was not read
-	valueless  bool                     // the cluster keeps nothing that they have generated
+	hasSecret  bool                     // there is a Secret for it
+	inherits   bool                     // it is that of a direct installation of the module, which let go of it
 	leaves     bool                     // the module is being removed, and only hooks of that are still written
 
 	// confined means that the namespace may not install into the hub itself, and that what it installed there before is being removed. Such a

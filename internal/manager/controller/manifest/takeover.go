@@ -30,7 +30,7 @@ func (r *Reconciler) findTakenOver(ctx context.Context, w *scope, parts []Part) 
 		return w.adoptable(ctx, object, options)
 	}
 	for i, part := range parts {
-		generates := len(part.Generated) > 0 && w.valueless
+		generates := part.GeneratedAnew && !w.asksForNewValues()
 		if w.installedBefore(part.Source.Name) || len(part.Hooks) == 0 && !generates {
 			continue
 		}
@@ -39,7 +39,7 @@ func (r *Reconciler) findTakenOver(ctx context.Context, w *scope, parts []Part) 
 		case err != nil:
 			return err
 		case found && generates:
-			return w.generatedLost("does not exist, although the module is installed: what is to be taken over has values that are not known")
+			return w.generatedLost("does not have those of the module that is installed: what is to be taken over has values that are not known")
 		case found:
 			w.takenOver = append(w.takenOver, part.Source.Name)
 		}

@@ -85,6 +85,15 @@ func TestTakeOver_GeneratesNoValuesForWhatHasOthers(t *testing.T) {
 	}
 }
 
+// A chart that only looks something up, or that takes the password that it finds, is taken over as it is.
+func TestTakeOver_NeedsNoValuesThatAreInNoObject(t *testing.T) {
+	c := newGeneratingChart(t)
+	c.adopts()
+	c.exists(nil, nil)
+	c.content.unused = true
+	c.install(v1beta2.ReasonReady, "")
+}
+
 // The Kyma gives up a module that is installed directly, and that it was refused.
 func TestTakeOver_WhatWasNeverTakenOverKeepsItsCustomResource(t *testing.T) {
 	direct := map[string]string{installer.DefaultOwnerKey: installable.DirectOwner("sample")}

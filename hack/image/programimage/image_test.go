@@ -1,4 +1,4 @@
-package main
+package programimage
 
 import (
 	"archive/tar"
@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestBuildIsReproducible(t *testing.T) {
-	first, err := build("manager", []byte("program"), []byte("certificates"), "amd64")
+func TestImage_IsReproducible(t *testing.T) {
+	first, err := Program{Name: "manager", Content: []byte("program"), Certificates: []byte("certificates"), Arch: "amd64"}.Image()
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := build("manager", []byte("program"), []byte("certificates"), "amd64")
+	second, err := Program{Name: "manager", Content: []byte("program"), Certificates: []byte("certificates"), Arch: "amd64"}.Image()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +31,8 @@ func TestBuildIsReproducible(t *testing.T) {
 	}
 }
 
-func TestBuildRunsUnprivileged(t *testing.T) {
-	image, err := build("manager", []byte("program"), nil, "arm64")
+func TestImage_RunsUnprivileged(t *testing.T) {
+	image, err := Program{Name: "manager", Content: []byte("program"), Arch: "arm64"}.Image()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestBuildRunsUnprivileged(t *testing.T) {
 	}
 }
 
-func TestLayerHoldsNothingElse(t *testing.T) {
+func TestImage_HoldsNothingElse(t *testing.T) {
 	for name, tc := range map[string]struct {
 		certificates string
 		want         map[string]int64
@@ -60,7 +60,7 @@ func TestLayerHoldsNothingElse(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			image, err := build("manager", []byte("program"), []byte(tc.certificates), "amd64")
+			image, err := Program{Name: "manager", Content: []byte("program"), Certificates: []byte(tc.certificates), Arch: "amd64"}.Image()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,34 @@
+# Releases: a part of the Makefile.
+
+# What make release builds: see docs/releasing.md. VERSION is that of the release, OUT its folder, KEY a private key to sign with, IMAGES the prefix
+# of the images' names, DOWNLOAD the address of the files, CERTIFICATES the CA certificates in images, and BUILDER what runs the build.
+VERSION ?=
+OUT ?= $(DIST)/release
+KEY ?=
+IMAGES ?=
+DOWNLOAD ?=
+CERTIFICATES ?=
+BUILDER ?=
+# The platforms that kyma is released for; images are for those of linux.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: verify-workflows
+verify-workflows: $(BIN)/actionlint
+	$(BIN)/actionlint .github/workflows/*.yaml
+
+##@ Release
+
+comma := ,
+empty :=
+
+.PHONY: release
+release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY, IMAGES, DOWNLOAD, CERTIFICATES, BUILDER.
+	@$(GO) run ./hack/release -version='$(VERSION)' -platforms='$(subst $(empty) $(empty),$(comma),$(PLATFORMS))' -out='$(OUT)' -key='$(KEY)' \
+		-images='$(IMAGES)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
+
+.PHONY: build-platforms
+build-platforms: ## Compile kyma for every platform of a release, and keep nothing.
+	@for platform in $(PLATFORMS); do \
+		echo "kyma for $$platform"; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/kyma; \
+	done
