@@ -43,7 +43,8 @@ func (c *call) waitCompleted(ctx context.Context, name string) error {
 // errTimeout ends a wait.
 var errTimeout = errors.New("timeout")
 
-// until looks after every change of rollouts and releases until look returns true or an error, or until the timeout.
+// until looks once, and then after every change of rollouts and releases, until look returns true or an error, or until the timeout. The
+// timeout is for the waiting: the first look is not part of it, so that a slow API server leaves no caller without an answer.
 func (c *call) until(
 	ctx context.Context, cluster client.WithWatch, name string, look func(context.Context) (bool, error),
 ) error {
@@ -51,20 +52,25 @@ func (c *call) until(
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	events, err := await.EventsOrTicks(ctx, cluster, namespace, watched()...)
+	if err != nil {
+		return err
+	}
+	if done, err := look(ctx); done || err != nil {
+		return err
+	}
+	bounded := ctx
 	if c.timeout > 0 {
 		var end context.CancelFunc
-		bounded, end = context.WithTimeout(bounded, c.timeout)
+		bounded, end = context.WithTimeout(ctx, c.timeout)
 		defer end()
 	}
-	events, err := await.EventsOrTicks(bounded, cluster, namespace, watched()...)
-	for err == nil {
-		var done bool
-		if done, err = look(bounded); done || err != nil {
-			break
+	for done := false; err == nil && !done; {
+		if err = await.Burst(bounded, events); err == nil {
+			done, err = look(bounded)
 		}
-		err = await.Burst(bounded, events)
 	}
 	if ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && err != nil {
 		return errTimeout
