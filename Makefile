@@ -134,7 +134,7 @@ lint: $(BIN)/golangci-lint ## Run golangci-lint; .golangci.yml says why each lin
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and the tree is tidy, and lint chart and workflows.
-	@$(stages) verify-generated verify-modules verify-format lint verify-arch verify-config verify-chart verify-workflows verify-web
+	@$(stages) verify-generated verify-modules verify-format lint+verify-web verify-arch verify-config verify-chart verify-workflows
 
 .PHONY: verify-generated
 verify-generated: generate manifests chart reference-docs cli-docs
@@ -200,8 +200,8 @@ prepare: ## Build what verify and test need, so that these only check and test.
 
 .PHONY: build-tools
 build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
-	$(GO) list -deps -test -export ./... >/dev/null
-	$(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
+	GOGC=400 $(GO) list -deps -test -export ./... >/dev/null # the compiler spends less time on its own memory
+	GOGC=400 $(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run unit tests, those of the engine on a real API server; pure packages must reach their coverage.
@@ -214,9 +214,10 @@ unit-race: $(BIN)/gotestsum
 		grep -vxF "$$($(GO) list $(RACELESS))"); \
 	$(with-race) $(gotest) -race -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(LONGEST) $$packages
 
+# Those of them that are pure are tested by unit-coverage.
 .PHONY: unit-plain
 unit-plain: $(BIN)/gotestsum
-	$(with-assets) $(gotest) -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(RACELESS) $(RACE_APART)
+	$(with-assets) $(gotest) -p=$(UNIT_PROCS) -timeout=$(UNIT_TIMEOUT) $(TESTARGS) $(filter-out $(PURE),$(RACELESS)) $(RACE_APART)
 
 .PHONY: unit-coverage
 unit-coverage:
@@ -246,8 +247,8 @@ test-browser: ## Use the dashboard of a playground in a real browser (needs chro
 	$(with-assets) cd web && npm run --silent browser -- $(TESTARGS)
 
 .PHONY: test-e2e
-test-e2e: ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
-	@$(stages) e2e-playground e2e-terminal
+test-e2e: build-playground cli ## Run the playground and drive it by kubectl, and kyma in a terminal (needs tmux).
+	@$(stages) e2e-playground+e2e-terminal
 
 .PHONY: e2e-playground
 e2e-playground: build-playground cli $(BIN)/ginkgo
