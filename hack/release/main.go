@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if r.source, err = readSource(ctx, o.root); err != nil {
 		return err
 	}
-	r.tools = goCommand{root: o.root, version: o.version, source: r.source}
+	r.tools = goCommand{root: o.root, version: o.version, images: o.images, source: r.source}
 	return r.build(ctx)
 }
 

@@ -14,7 +14,7 @@ import (
 // buildFlags are the flags of every build: no path of this machine gets into a program, and of its checkout only what the linker flags say.
 const buildFlags = "-trimpath -buildvcs=false -mod=readonly"
 
-// versionPackage has the variables Version and Commit.
+// versionPackage has the variables Version, Commit and Images.
 const versionPackage = "github.com/kyma-project/lifecycle-manager/internal/cli"
 
 // toolchain makes what needs the go command.
@@ -29,13 +29,14 @@ type toolchain interface {
 
 // goCommand is the toolchain of releases.
 type goCommand struct {
-	root, version string
-	source        source
+	root, version, images string
+	source                source
 }
 
 // Compile builds a static program. The levels of the processors are those that every one has.
 func (g goCommand) Compile(ctx context.Context, target platform, pkg, output string) error {
-	linker := fmt.Sprintf("-s -w -X %[1]s.Version=%[2]s -X %[1]s.Commit=%[3]s", versionPackage, g.version, g.source.commit)
+	linker := fmt.Sprintf("-s -w -X %[1]s.Version=%[2]s -X %[1]s.Commit=%[3]s -X %[1]s.Images=%[4]s",
+		versionPackage, g.version, g.source.commit, g.images)
 	environment := []string{
 		"GOOS=" + target.os, "GOARCH=" + target.arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0", "GOFIPS140=off", "GOFLAGS=" + buildFlags,
 	}

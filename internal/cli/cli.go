@@ -74,7 +74,7 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	add(root, GroupModules, catalogcmd.Commands(c, t))
 	add(root, GroupAuthors, authorcmd.Commands(c, t))
 	add(root, GroupAuthors, rolloutcmd.Commands(c, t))
-	add(root, GroupHosts, clustercmd.Commands(c, t))
+	add(root, GroupHosts, clustercmd.Commands(c, t, clustercmd.Release{Images: Images, Version: Version}))
 	add(root, "", []*cobra.Command{version(c)})
 	tidy(root)
 	return root

@@ -62,7 +62,7 @@ func (h *host) check() *cobra.Command {
 			return console.Quiet(codes[managerinstall.Worst(results)])
 		},
 	}
-	flags.addFlags(command.Flags())
+	flags.addFlags(command.Flags(), h.release)
 	command.Flags().BoolVar(&pre, "pre", false, "check whether the lifecycle manager can be installed")
 	command.Flags().BoolVar(&upstream, "from-upstream", false, "report what would be different on a hub that upstream's manager runs on")
 	command.Flags().DurationVar(&timeout, "wait", 0, "how long to repeat the checks until all succeed")

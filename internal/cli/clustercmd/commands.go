@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/internal/client/managerinstall"
 )
 
 // defaultTimeout is how long commands wait by default.
@@ -17,11 +19,31 @@ const defaultTimeout = 5 * time.Minute
 type host struct {
 	console *console.Console
 	target  *target.Target
+	release Release
+}
+
+// Release is what this program was released with: the prefix of the images' names, and the version, which is their tag. Both are empty in
+// a program that was built for development.
+type Release struct {
+	Images, Version string
+}
+
+// addFlags adds the flags for the manager's image: without them it is that of the release.
+func (r Release) addFlags(flags *pflag.FlagSet, options *managerinstall.Options, image string) {
+	options.DefaultTag = r.Version
+	if r.Images != "" {
+		options.DefaultImage = r.Images + "/" + managerinstall.Image
+	}
+	if r.Version != "" {
+		image += " (default " + options.Reference() + ")"
+	}
+	flags.StringVar(&options.Image, "image", "", image)
+	flags.StringVar(&options.Version, "version", "", "tag of the image, where --image names none")
 }
 
 // Commands returns the verbs of this package, for the root command.
-func Commands(c *console.Console, t *target.Target) []*cobra.Command {
-	h := &host{console: c, target: t}
+func Commands(c *console.Console, t *target.Target, r Release) []*cobra.Command {
+	h := &host{console: c, target: t, release: r}
 	return []*cobra.Command{h.newProvisionCommand(), h.deploy(), h.install(), h.uninstall(), h.check()}
 }
 

@@ -81,11 +81,11 @@ func (h *host) deploy() *cobra.Command {
 		ValidArgsFunction: noFiles,
 		RunE:              func(command *cobra.Command, _ []string) error { return h.runDeploy(command, d) },
 	}
-	d.addFlags(command)
+	d.addFlags(command, h.release)
 	return command
 }
 
-func (d *deploying) addFlags(command *cobra.Command) {
+func (d *deploying) addFlags(command *cobra.Command, r Release) {
 	flags := command.Flags()
 	flags.StringVar(&d.sandbox, "sandbox", os.Getenv(sandboxFlag), "name of the sandbox")
 	flags.StringVar(&d.manager, "manager", "",
@@ -102,8 +102,7 @@ func (d *deploying) addFlags(command *cobra.Command) {
 	flags.BoolVar(&d.restart, "restart", false, "restart a manager that runs already in the sandbox, such as a new build")
 	flags.BoolVar(&d.wait, "wait", true, "wait until the Kyma is Ready")
 	flags.DurationVar(&d.timeout, "timeout", defaultTimeout, "how long to wait")
-	flags.StringVar(&d.install.options.Image, "image", "", "image of the manager, for a cluster that is no sandbox")
-	flags.StringVar(&d.install.options.Version, "version", "", "tag of the image, where --image names none")
+	r.addFlags(flags, &d.install.options, "image of the manager, for a cluster that is no sandbox")
 	flags.StringVar(&d.install.options.Registry, "registry", "", "registry of the modules, for a cluster that is no sandbox")
 	flags.VarP(d.output, "output", "o", "how to write it: "+d.output.Words())
 	for name, complete := range map[string]func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective){
@@ -291,7 +290,7 @@ func (h *host) deployCluster(ctx context.Context, d *deploying) error {
 	}
 	progress := h.console.Progress()
 	defer progress.End()
-	progress.Set("manager", "Installing", d.install.options.Image)
+	progress.Set("manager", "Installing", d.install.options.Reference())
 	report, err := managerinstall.Install(ctx, managerinstall.Installation{
 		Config: config, Objects: objects, Wait: patience(d.wait, d.timeout),
 	})

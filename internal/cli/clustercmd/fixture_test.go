@@ -42,7 +42,7 @@ func run(ctx context.Context, c *console.Console, args []string) int {
 	root.SetErr(c.Err)
 	t.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().BoolVarP(&c.Yes, "yes", "y", false, "")
-	root.AddCommand(Commands(c, t)...)
+	root.AddCommand(Commands(c, t, Release{})...)
 	root.SetArgs(args)
 	return c.Fail(root.ExecuteContext(ctx))
 }

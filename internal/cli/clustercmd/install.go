@@ -37,12 +37,11 @@ type installing struct {
 	controlPlane bool
 }
 
-func (i *installing) addFlags(flags *pflag.FlagSet) {
+func (i *installing) addFlags(flags *pflag.FlagSet, r Release) {
 	flags.BoolVar(&i.options.SingleCluster, "single-cluster", false,
 		"for a cluster that is hub and runtime: Kymas in every namespace install into it")
 	flags.BoolVar(&i.controlPlane, "control-plane", false, "for a hub whose modules go into other clusters (this is the default)")
-	flags.StringVar(&i.options.Image, "image", "", "image of the manager, such as registry.example.com/lifecycle-manager:1.0.0")
-	flags.StringVar(&i.options.Version, "version", "", "tag of the image, where --image names none")
+	r.addFlags(flags, &i.options, "image of the manager, such as registry.example.com/lifecycle-manager:1.0.0")
 	flags.StringVar(&i.options.Registry, "registry", "",
 		"registry of the modules' components: host[:port], with http:// in front where it speaks no TLS")
 	flags.StringSliceVar(&i.options.Parts, "with", nil, "add parts: "+strings.Join(managerinstall.Parts, ", "))
@@ -94,7 +93,7 @@ func (h *host) install() *cobra.Command {
 			})
 		},
 	}
-	flags.addFlags(command.Flags())
+	flags.addFlags(command.Flags(), h.release)
 	command.Flags().BoolVar(&export, "export", false, "print what would be installed, as YAML, and install nothing")
 	command.Flags().BoolVar(&wait, "wait", true, "wait until the manager runs")
 	command.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait")

@@ -25,8 +25,8 @@ const (
 	Namespace = "kcp-system"
 	// deployment is the name of the manager's Deployment and ServiceAccount.
 	deployment = "klm-controller-manager"
-	// image is the placeholder in package config for the manager's image.
-	image = "lifecycle-manager"
+	// Image is the name of the manager's image, without a registry: package config has it as a placeholder.
+	Image = "lifecycle-manager"
 	// defaultTag is the tag of the image without another one.
 	defaultTag = "dev"
 	root       = "/config"
@@ -49,6 +49,9 @@ type Options struct {
 	SingleCluster bool
 	// Image is the manager's image with or without a tag or digest; Version is its tag where it has none.
 	Image, Version string
+	// DefaultImage, without a tag, and DefaultTag take the place of an Image and a tag that are not given; of what was built for development
+	// they are empty, and the image is lifecycle-manager:dev.
+	DefaultImage, DefaultTag string
 	// Registry has the modules' components: host[:port], with http:// in front if it has no TLS.
 	Registry string
 	// Parts to add: see the constants.
@@ -89,11 +92,20 @@ func (o Options) Check() error {
 
 // reference splits the image reference.
 func (o Options) reference() (name, tag, digest string) {
-	name, digest, _ = strings.Cut(cmp.Or(o.Image, image), "@")
+	name, digest, _ = strings.Cut(cmp.Or(o.Image, o.DefaultImage, Image), "@")
 	if slash, colon := strings.LastIndex(name, "/"), strings.LastIndex(name, ":"); colon > slash {
 		name, tag = name[:colon], name[colon+1:]
 	}
 	return name, tag, digest
+}
+
+// Reference returns the image that the manager will run.
+func (o Options) Reference() string {
+	name, tag, digest := o.reference()
+	if digest != "" {
+		return name + "@" + digest
+	}
+	return name + ":" + cmp.Or(tag, o.Version, o.DefaultTag, defaultTag)
 }
 
 // Export returns the installation as YAML.
@@ -165,11 +177,11 @@ func (o Options) overlay() ([]byte, error) {
 		base = "../local"
 	}
 	name, tag, digest := o.reference()
-	picture := map[string]string{"name": image, "newName": name}
+	picture := map[string]string{"name": Image, "newName": name}
 	if digest != "" {
 		picture["digest"] = digest
 	} else {
-		picture["newTag"] = cmp.Or(tag, o.Version, defaultTag)
+		picture["newTag"] = cmp.Or(tag, o.Version, o.DefaultTag, defaultTag)
 	}
 	overlay := map[string]any{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",

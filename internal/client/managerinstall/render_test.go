@@ -36,6 +36,23 @@ func TestRender_WhatIsInstalled(t *testing.T) {
 		"an image by its digest": {
 			Options{Image: "example.com/lm@sha256:" + strings.Repeat("a", 64)}, "example.com/lm@sha256:" + strings.Repeat("a", 64), nil, nil, nil,
 		},
+		"a release without the name of a registry runs its own version": {
+			Options{DefaultTag: "1.2.3"}, "lifecycle-manager:1.2.3", nil, nil, nil,
+		},
+		"a release runs its own image": {
+			Options{DefaultImage: "example.com/kyma/lifecycle-manager", DefaultTag: "1.2.3"}, "example.com/kyma/lifecycle-manager:1.2.3", nil, nil, nil,
+		},
+		"a release runs another version on request": {
+			Options{DefaultImage: "example.com/kyma/lifecycle-manager", DefaultTag: "1.2.3", Version: "1.2.4"},
+			"example.com/kyma/lifecycle-manager:1.2.4", nil, nil, nil,
+		},
+		"a copy of the image has the release's tag, too": {
+			Options{Image: "private:5000/lm", DefaultImage: "example.com/kyma/lifecycle-manager", DefaultTag: "1.2.3"}, "private:5000/lm:1.2.3", nil, nil, nil,
+		},
+		"an image with a tag counts before what the release has": {
+			Options{Image: "private:5000/lm:1.0.0", DefaultImage: "example.com/kyma/lifecycle-manager", DefaultTag: "1.2.3"},
+			"private:5000/lm:1.0.0", nil, nil, nil,
+		},
 		"the registry and other arguments": {
 			Options{Registry: "http://registry:5000", Arguments: []string{"--log-level=2"}}, "lifecycle-manager:dev",
 			[]string{"--log-level=2", "--oci-registry-host=http://registry:5000"}, nil, nil,
@@ -69,6 +86,9 @@ func TestRender_WhatIsInstalled(t *testing.T) {
 			image, args := runs(t, objects)
 			if image != tc.image {
 				t.Errorf("it runs %s, want %s", image, tc.image)
+			}
+			if got := tc.options.Reference(); got != tc.image {
+				t.Errorf("Reference() = %s, want %s", got, tc.image)
 			}
 			if diff := cmp.Diff(tc.args, args); diff != "" {
 				t.Errorf("arguments differ (-want +got):\n%s", diff)
