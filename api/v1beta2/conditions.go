@@ -33,6 +33,10 @@ const (
 	// ConditionSigned of a Manifest: a signature that the policy trusts covers all that it installs. Of a Kyma: that holds for each of its
 	// modules. There is none where no policy asks for it.
 	ConditionSigned = "Signed"
+	// ConditionReconciling of a Kyma, a Manifest and a ModuleRollout is there, and True, while the object is on its way. kstatus reads it.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled of the same kinds is there, and True, where something failed. kstatus reads it. There is never one beside the other.
+	ConditionStalled = "Stalled"
 )
 
 // Messages of upstream's condition types.

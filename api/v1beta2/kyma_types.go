@@ -21,7 +21,10 @@ type Kyma struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   KymaSpec   `json:"spec,omitempty"`
+	Spec KymaSpec `json:"spec,omitempty"`
+
+	// Status is what the manager observed. Before it has looked, it is of no generation, so that no client takes the object for settled.
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status KymaStatus `json:"status,omitempty"`
 }
 
@@ -182,7 +185,7 @@ const (
 
 // KymaStatus is the observed state of a Kyma.
 type KymaStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// ObservedGeneration is the generation of the spec that this status speaks of; -1 before there is one.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

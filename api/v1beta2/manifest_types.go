@@ -23,7 +23,10 @@ type Manifest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ManifestSpec   `json:"spec,omitempty"`
+	Spec ManifestSpec `json:"spec,omitempty"`
+
+	// Status is what the manager observed. Before it has looked, it is of no generation, so that no client takes the object for settled.
+	// +kubebuilder:default={"observedGeneration":-1,"state":""}
 	Status ManifestStatus `json:"status,omitempty"`
 }
 
@@ -215,7 +218,7 @@ type ImageSpec struct {
 
 // ManifestStatus is the observed state of a Manifest.
 type ManifestStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// ObservedGeneration is the generation of the spec that this status speaks of; -1 before there is one.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

@@ -20,7 +20,10 @@ type ModuleRollout struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ModuleRolloutSpec   `json:"spec,omitempty"`
+	Spec ModuleRolloutSpec `json:"spec,omitempty"`
+
+	// Status is what the manager observed. Before it has looked, it is of no generation, so that no client takes the object for settled.
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status ModuleRolloutStatus `json:"status,omitempty"`
 }
 
@@ -163,7 +166,7 @@ const (
 
 // ModuleRolloutStatus is the observed state of a rollout.
 type ModuleRolloutStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// ObservedGeneration is the generation of the spec that this status speaks of; -1 before there is one.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

@@ -92,6 +92,7 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 //     spec yet, since the status is about the previous request.
 //  5. A spec of the runtime that is not accepted makes a Ready Kyma Warning, and so do two specs that are not accepted together; anything
 //     else that the runtime does not hold yet makes it Processing. An overruled edit is reported, and does not affect the state.
+//  6. The state is final now, and Reconciling or Stalled say it in the words of kstatus.
 func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) v1beta2.KymaStatus {
 	if side.Seen != nil {
 		status.LastSeen = side.Seen
@@ -126,6 +127,7 @@ func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) 
 		unsynced(w, &status)
 	}
 	steady(&w.Kyma.Status, &status)
+	SetAbnormal(&status.Conditions, status.State, w.Now)
 	return status
 }
 

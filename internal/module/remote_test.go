@@ -225,7 +225,10 @@ func TestRemote_TheRuntimeSeesItsOwnSideOfAStatus(t *testing.T) {
 	if diff := cmp.Diff(before, status); diff != "" {
 		t.Errorf("the hub's own changed: %s", diff)
 	}
-	last := DeletingStatus(&told, 8)
+	last := DeletingStatus(&told, 8, noon)
+	if !conditions.IsTrueAt(last.Conditions, v1beta2.ConditionReconciling, 8) {
+		t.Errorf("kstatus calls it current: %+v", last.Conditions)
+	}
 	if last.State != v1beta2.StateDeleting || last.Operation != v1beta2.OperationSetDeleting || last.ObservedGeneration != 8 {
 		t.Errorf("parting %+v", last)
 	}

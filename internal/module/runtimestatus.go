@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
 func conditionStatus(holds bool) metav1.ConditionStatus {
@@ -32,10 +33,12 @@ func RuntimeStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaSta
 	return told
 }
 
-// DeletingStatus returns the status for the Kyma in the runtime when its Kyma on the hub is deleted.
-func DeletingStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaStatus {
+// DeletingStatus returns the status for the Kyma in the runtime when its Kyma on the hub is deleted. Its conditions stay, as upstream's do, but
+// kstatus must not call it current.
+func DeletingStatus(status *v1beta2.KymaStatus, generation int64, now metav1.Time) v1beta2.KymaStatus {
 	told := RuntimeStatus(status, generation)
 	told.State = v1beta2.StateDeleting
 	told.Operation = v1beta2.OperationSetDeleting
+	conditions.SetAbnormal(&told.Conditions, v1beta2.ConditionReconciling, v1beta2.ReasonDeleting, told.Operation, generation, now)
 	return told
 }

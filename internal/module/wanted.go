@@ -36,7 +36,7 @@ func wanted(kyma *v1beta2.Kyma, v *Verdict) *v1beta2.Manifest {
 	}
 	if have := v.Manifest; have != nil {
 		manifest.Name, manifest.UID, manifest.ResourceVersion = have.Name, have.UID, have.ResourceVersion
-		if plan := have.Annotations[v1beta2.AnnotationPlan]; plan != "" && have.Status.ObservedGeneration == 0 {
+		if plan := have.Annotations[v1beta2.AnnotationPlan]; plan != "" && have.Status.ObservedGeneration <= 0 {
 			manifest.Annotations[v1beta2.AnnotationPlan] = plan // it names what an interrupted pass may have applied
 		}
 		// Finalizers are set at creation only. Afterwards an apply repeats those that are left: it would remove one that it did not name.

@@ -20,7 +20,7 @@ func violations(before, now subject) []string {
 	if now.observed > now.generation {
 		add("the status speaks of generation %d of an object at generation %d", now.observed, now.generation)
 	}
-	if now.observed < before.observed && now.observed != 0 { // a definition without the field drops it
+	if max(now.observed, 0) < before.observed && now.observed != 0 { // a definition without the field drops it
 		add("the status spoke of generation %d and now speaks of %d", before.observed, now.observed)
 	}
 	for _, cond := range now.conditions {
@@ -30,12 +30,14 @@ func violations(before, now subject) []string {
 		}
 	}
 	found = append(found, misremembers(before.manifest, now.manifest)...)
+	found = append(found, misleads(now)...)
 	return append(found, lies(now)...)
 }
 
-// foreign reports whether upstream wrote the status: it has conditions, but no Ready, and no observed generation, which ours always has.
+// foreign reports whether upstream wrote the status: it has conditions, but no Ready, and no observed generation but the one of the
+// definition's default, where ours always has one.
 func (s subject) foreign() bool {
-	return s.observed == 0 && len(s.conditions) > 0 && conditions.Find(s.conditions, v1beta2.ConditionReady) == nil
+	return s.observed <= 0 && len(s.conditions) > 0 && conditions.Find(s.conditions, v1beta2.ConditionReady) == nil
 }
 
 // lies returns where the state claims more than the rest of the status.

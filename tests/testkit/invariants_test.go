@@ -31,6 +31,8 @@ func TestViolations(t *testing.T) {
 			state: v1beta2.StateReady}, want: "condition Ready is not True"},
 		"a status that upstream wrote is not judged": {now: subject{
 			state: v1beta2.StateReady, conditions: []metav1.Condition{{Type: v1beta2.ConditionResources}, {Type: v1beta2.ConditionInstallation}}}},
+		"nor is it with the generation that our definition gives it": {now: subject{state: v1beta2.StateReady, observed: -1, generation: 1,
+			conditions: []metav1.Condition{{Type: v1beta2.ConditionInstallation}, {Type: v1beta2.ConditionResources}}}},
 		"Ready with a module that is processing is a lie": {now: subject{
 			state: v1beta2.StateReady, conditions: ready(metav1.ConditionTrue, then), modules: module(v1beta2.StateProcessing)},
 			want: "module redis is Processing"},
@@ -40,6 +42,9 @@ func TestViolations(t *testing.T) {
 			generation: 1, observed: 2}, want: "generation 2 of an object at generation 1"},
 		"a status that goes back to an earlier generation is refused": {
 			before: subject{generation: 3, observed: 3}, now: subject{generation: 3, observed: 2}, want: "now speaks of 2"},
+		"an object that was not looked at yet is fine": {now: subject{generation: 1, observed: -1}},
+		"a status that was looked at and is not any more is refused": {
+			before: subject{generation: 3, observed: 3}, now: subject{generation: 3, observed: -1}, want: "now speaks of -1"},
 		"a status whose generation is dropped by a definition without that field is not judged": {
 			before: subject{generation: 3, observed: 3}, now: subject{generation: 3}},
 		"a transition time that moves with the status is fine": {

@@ -235,8 +235,8 @@ func (w *Watch) record(object client.Object) {
 // judge compares a status that was just written with the current state. A status from before proves nothing: the state that it describes
 // may have changed since.
 func (w *Watch) judge(name string, before, now subject) {
-	if now.observed == 0 {
-		return // upstream's
+	if now.observed <= 0 {
+		return // upstream's, or of an object that was not looked at
 	}
 	for _, overclaim := range overclaims(now) {
 		w.violate(name + ": " + overclaim)

@@ -88,7 +88,7 @@ func unmanagedNote(e *entry) string {
 func (r *reader) reported(m *Module, e *entry) Installation {
 	is := Installation{Reason: r.reason(e), Message: e.status.Message}
 	observed := e.kyma.Status.ObservedGeneration
-	stale := observed != 0 && observed < e.kyma.Generation
+	stale := observed > 0 && observed < e.kyma.Generation
 	other := differ(m.Version.Desired, e.status.Version) && !held(e.status) && is.Reason != v1beta2.ReasonRequirementMissing
 	switch e.status.State {
 	case v1beta2.StateError:

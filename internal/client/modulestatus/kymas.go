@@ -87,6 +87,9 @@ func lineOf(kyma *v1beta2.Kyma) KymaLine {
 		line.Created = kyma.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z07:00")
 	}
 	for _, c := range kyma.Status.Conditions {
+		if ForTools(c.Type) {
+			continue
+		}
 		line.Conditions = append(line.Conditions, KymaCondition{c.Type, string(c.Status), c.Reason, c.Message})
 		if c.Type == v1beta2.ConditionReady {
 			line.Reason, line.Message = c.Reason, c.Message
@@ -98,8 +101,14 @@ func lineOf(kyma *v1beta2.Kyma) KymaLine {
 		line.State = Deleting
 	case line.State == "":
 		line.State, line.Reason, line.Message = Processing, v1beta2.ReasonPending, "the lifecycle manager has not reconciled it yet"
-	case observed != 0 && observed < kyma.Generation && line.State == Ready:
+	case observed > 0 && observed < kyma.Generation && line.State == Ready:
 		line.State, line.Reason, line.Message = Processing, v1beta2.ReasonPending, "the lifecycle manager has not reconciled the last change yet"
 	}
 	return line
+}
+
+// ForTools reports whether a condition says in the words of kstatus what another one says already: lists for people leave it out, in which
+// True would look like good news.
+func ForTools(kind string) bool {
+	return kind == v1beta2.ConditionReconciling || kind == v1beta2.ConditionStalled
 }

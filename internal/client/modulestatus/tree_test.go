@@ -162,7 +162,10 @@ func TestKymas(t *testing.T) {
 		want   State
 		local  bool
 	}{
-		"one that is ready":                   {func(*v1beta2.Kyma) {}, Ready, false},
+		"one that is ready": {func(*v1beta2.Kyma) {}, Ready, false},
+		"one of upstream's manager, on our definition": {func(k *v1beta2.Kyma) {
+			k.Generation, k.Status.ObservedGeneration = 2, -1
+		}, Ready, false},
 		"one that was not reconciled":         {func(k *v1beta2.Kyma) { k.Status = v1beta2.KymaStatus{} }, Processing, false},
 		"one whose change was not reconciled": {func(k *v1beta2.Kyma) { k.Generation = 2 }, Processing, false},
 		"one that goes":                       {func(k *v1beta2.Kyma) { k.DeletionTimestamp = &metav1.Time{} }, Deleting, false},
@@ -174,7 +177,8 @@ func TestKymas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kyma := remoteKyma(c.change)
 			kyma.CreationTimestamp = metav1.Unix(0, 0)
-			kyma.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionReady, Status: "True", Reason: "R", Message: "M"}}
+			kyma.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionReady, Status: "True", Reason: "R", Message: "M"},
+				{Type: v1beta2.ConditionReconciling, Status: "True", Reason: "R"}, {Type: v1beta2.ConditionStalled, Status: "True", Reason: "R"}}
 			in := seen([]v1beta2.Kyma{kyma})
 			in.Manifests = []v1beta2.Manifest{manifest(), manifest(func(m *v1beta2.Manifest) {
 				m.Name, m.Labels[v1beta2.LabelModuleName], m.Labels[v1beta2.LabelMandatoryModule] = "m", "must", "true"

@@ -244,7 +244,7 @@ func ofManifest(manifest *v1beta2.Manifest) member {
 	if ready := meta.FindStatusCondition(manifest.Status.Conditions, v1beta2.ConditionReady); ready != nil && ready.Message != "" {
 		m.message = ready.Message
 	}
-	if manifest.Generation != manifest.Status.ObservedGeneration && manifest.Status.ObservedGeneration != 0 {
+	if manifest.Generation != manifest.Status.ObservedGeneration && manifest.Status.ObservedGeneration > 0 {
 		m.state = v1beta2.StateProcessing
 	}
 	return m

@@ -43,6 +43,9 @@ func (s *Server) rolloutDetail(ctx context.Context, u *User, seen *rolloutsSeen,
 		}
 	}
 	for _, c := range r.Status.Conditions {
+		if modulestatus.ForTools(c.Type) {
+			continue
+		}
 		one := modulestatus.KymaCondition{Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message}
 		d.Conditions = append(d.Conditions, one)
 	}

@@ -43,8 +43,11 @@ func halted(namespace string) *v1beta2.ModuleRollout {
 	}}
 	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	r.Status = v1beta2.ModuleRolloutStatus{
-		Phase:      v1beta2.RolloutHalted,
-		Conditions: []metav1.Condition{{Type: "Halted", Status: metav1.ConditionTrue, Reason: "TooManyFailed", Message: "2 failed", LastTransitionTime: since}},
+		Phase: v1beta2.RolloutHalted,
+		Conditions: []metav1.Condition{
+			{Type: "Halted", Status: metav1.ConditionTrue, Reason: "TooManyFailed", Message: "2 failed", LastTransitionTime: since},
+			{Type: "Stalled", Status: metav1.ConditionTrue, Reason: "TooManyFailed", Message: "2 failed", LastTransitionTime: since},
+		},
 		Channels: []v1beta2.RolloutChannel{{
 			Name: "fast", From: v1beta2.RolloutVersion{Version: "1.0.0"}, To: v1beta2.RolloutVersion{Version: "1.1.0", Digest: someDigest},
 			Wave: "early", Phase: v1beta2.RolloutHalted, Message: "2 of 20 Kymas failed, and none may", Underway: []string{"a", "b"},

@@ -17,9 +17,8 @@ func SetConditions(rollout *v1beta2.ModuleRollout, unarmed string, now metav1.Ti
 	phase, summary := Summarise(status.Channels)
 	changed := status.Phase != phase || status.Summary != summary
 	status.Phase, status.Summary = phase, summary
-	for _, each := range []verdict{
-		armed(unarmed), progressing(rollout), halted(rollout), completed(rollout),
-	} {
+	verdicts := []verdict{armed(unarmed), progressing(rollout), halted(rollout), completed(rollout)}
+	for _, each := range verdicts {
 		value := metav1.ConditionFalse
 		if each.holds {
 			value = metav1.ConditionTrue
@@ -27,7 +26,25 @@ func SetConditions(rollout *v1beta2.ModuleRollout, unarmed string, now metav1.Ti
 		set := conditions.Set(&status.Conditions, each.kind, value, each.reason, each.message, rollout.Generation, now)
 		changed = changed || set
 	}
-	return changed
+	told := abnormal(verdicts)
+	set := conditions.SetAbnormal(&status.Conditions, told.kind, told.reason, told.message, rollout.Generation, now)
+	return changed || set
+}
+
+// abnormal returns Stalled or Reconciling for kstatus, or nothing. A plan is current when it is armed: waves go on for days, begin whenever
+// a channel moves, and are no business of the commit that the plan came with.
+func abnormal(verdicts []verdict) verdict {
+	for _, each := range verdicts {
+		if each.reason == v1beta2.ReasonSpecInvalid || each.kind == v1beta2.ConditionHalted && each.holds {
+			return verdict{v1beta2.ConditionStalled, true, each.reason, each.message}
+		}
+	}
+	for _, each := range verdicts {
+		if each.kind == v1beta2.ConditionArmed && !each.holds {
+			return verdict{v1beta2.ConditionReconciling, true, each.reason, each.message}
+		}
+	}
+	return verdict{}
 }
 
 // verdict is a condition that is to be written.

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -89,6 +92,41 @@ func TestSummary(t *testing.T) {
 				if got := string(cond.Status) + " " + cond.Reason + " " + cond.Message; !strings.HasPrefix(got, want) {
 					t.Errorf("%s:\ngot  %s\nwant %s", kind, got, want)
 				}
+			}
+		})
+	}
+}
+
+func TestKstatusOfARollout(t *testing.T) {
+	for _, test := range []struct {
+		name, unarmed string
+		play          func(*fixture)
+		want          kstatus.Status
+	}{
+		{"armed, and a wave is updating", "", func(s *fixture) { s.step() }, kstatus.CurrentStatus},
+		{"not armed", "ModuleReleaseMeta eventing does not exist", func(*fixture) {}, kstatus.InProgressStatus},
+		{"halted", "", func(s *fixture) { s.step(); s.fails("a"); s.step() }, kstatus.FailedStatus},
+		{"a plan that cannot be carried out", "", func(s *fixture) { s.rollout.Spec.Waves = nil }, kstatus.FailedStatus},
+		{"a plan that cannot be carried out, and is not armed", "no release", func(s *fixture) { s.rollout.Spec.Waves = nil },
+			kstatus.FailedStatus},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newFixture(t, ring("one", soak(time.Hour)))
+			s.kymas("one", "a")
+			test.play(s)
+			now := metav1.NewTime(s.facts.Now)
+			SetConditions(&s.rollout, test.unarmed, now)
+			if SetConditions(&s.rollout, test.unarmed, now) {
+				t.Error("a second time changes something")
+			}
+			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&s.rollout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			object["apiVersion"], object["kind"] = v1beta2.GroupVersion.String(), "ModuleRollout"
+			got, err := kstatus.Compute(&unstructured.Unstructured{Object: object})
+			if err != nil || got.Status != test.want {
+				t.Errorf("%+v, %v, want %s; conditions %+v", got, err, test.want, s.rollout.Status.Conditions)
 			}
 		})
 	}

@@ -69,6 +69,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	}
 	kyma.Status = module.MergeRemoteStatus(p.world, module.Rollup(p.world, module.Resolve(p.world), results), p.RemoteState)
 	p.reportWaiting()
+	module.SetAbnormal(&kyma.Status.Conditions, kyma.Status.State, p.world.Now)
 	r.requeued(p.retry, "kyma_deletion", err != nil)
 	return ctrl.Result{RequeueAfter: p.retry}, r.putStatus(ctx, kyma, before)
 }
@@ -186,7 +187,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *teardownScope) (map[string
 		switch action {
 		case module.ActionRuntimeStatus:
 			if p.copy != nil {
-				err = r.writeStatus(ctx, p.remoteScope, module.DeletingStatus(&p.copy.Status, p.copy.Generation))
+				err = r.writeStatus(ctx, p.remoteScope, module.DeletingStatus(&p.copy.Status, p.copy.Generation, p.world.Now))
 			}
 		case module.ActionDeleteManifests:
 			var retry time.Duration

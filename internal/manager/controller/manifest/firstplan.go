@@ -110,7 +110,7 @@ func encodePlan(manifest *v1beta2.Manifest, parts []Part) string {
 func hasFirstPlan(manifest *v1beta2.Manifest) bool {
 	status := &manifest.Status
 	return manifest.Annotations[v1beta2.AnnotationPlan] != "" && KymaOf(manifest) != nil &&
-		status.ObservedGeneration == 0 && len(status.Synced) == 0 && len(status.InventoryShards) == 0
+		status.ObservedGeneration <= 0 && len(status.Synced) == 0 && len(status.InventoryShards) == 0
 }
 
 // readFirstPlan returns the entries of the plan that a Manifest was created with, all of them as planned and not applied.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/runtimes"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 	"github.com/kyma-project/lifecycle-manager/pkg/health"
@@ -219,6 +220,7 @@ func (w *scope) report(found passResult) {
 	if w.hasModuleCR() && !w.moduleCRCreated() {
 		w.setCondition(v1beta2.ConditionModuleCR, metav1.ConditionFalse, found.reason, v1beta2.MessageModuleCRNotCreated)
 	}
+	module.SetAbnormal(&status.Conditions, found.state, w.now)
 	if operation := conditions.Cut(found.message); status.LastOperation.Operation != operation {
 		status.LastOperation = v1beta2.LastOperation{Operation: operation, LastUpdateTime: w.now}
 	}

@@ -9,7 +9,7 @@ import (
 // expect marks what upstream recorded as existing: a create that is bound to fail would pass the webhooks and quotas of the runtime for
 // nothing. Upstream's record has neither UIDs nor hashes, and its status does not name its generation; ours always does.
 func (w *scope) expect(steps []inventory.Step) {
-	if w.before.Status.ObservedGeneration != 0 || hasFirstPlan(w.before) {
+	if w.before.Status.ObservedGeneration > 0 || hasFirstPlan(w.before) {
 		return
 	}
 	for i := range steps {
