@@ -199,8 +199,9 @@ prepare: ## Build what verify and test need, so that these only check and test.
 	@! hack/node/check.sh >/dev/null || hack/node/build.sh # for real pods, where they can run
 
 .PHONY: build-tools
+# GOGC: the compiler spends less time on its own memory.
 build-tools: $(BIN)/controller-gen $(BIN)/golangci-lint $(BIN)/crd-ref-docs $(BIN)/gotestsum $(BIN)/ginkgo $(BIN)/helm $(BIN)/actionlint
-	GOGC=400 $(GO) list -deps -test -export ./... >/dev/null # the compiler spends less time on its own memory
+	GOGC=400 $(GO) list -deps -test -export ./... >/dev/null
 	GOGC=400 $(with-race) $(GO) list -deps -test -export -race ./... >/dev/null
 
 .PHONY: test-unit
