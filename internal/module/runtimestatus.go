@@ -33,8 +33,8 @@ func RuntimeStatus(status *v1beta2.KymaStatus, generation int64) v1beta2.KymaSta
 	return told
 }
 
-// DeletingStatus returns the status for the Kyma in the runtime when its Kyma on the hub is deleted. Its conditions stay, as upstream's do, but
-// kstatus must not call it current.
+// DeletingStatus returns the status for the Kyma in the runtime when its Kyma on the hub is deleted. Its conditions stay, as upstream's do,
+// but kstatus must not call it current.
 func DeletingStatus(status *v1beta2.KymaStatus, generation int64, now metav1.Time) v1beta2.KymaStatus {
 	told := RuntimeStatus(status, generation)
 	told.State = v1beta2.StateDeleting

@@ -24,7 +24,7 @@ func fluxObjects(t *testing.T, file string) (sources []sourcev1.GitRepository, k
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range bytes.Split(raw, []byte("\n---\n")) {
+	for document := range bytes.SplitSeq(raw, []byte("\n---\n")) {
 		var head struct {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`

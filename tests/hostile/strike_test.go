@@ -133,7 +133,7 @@ func expectVerdict(a attack, victim *v1beta2.Kyma, module string) {
 	case a.tells == "":
 		Expect(testkit.Live(env.Hub, victim)()).NotTo(testkit.HaveState(v1beta2.StateReady))
 	default:
-		Eventually(func() (string, error) { return said(victim.Name, module) }).Should(ContainSubstring(a.tells))
+		Eventually(func() (string, error) { return said(victim.Name, module) }, verdict).Should(ContainSubstring(a.tells))
 		Eventually(testkit.Live(env.Hub, victim)).ShouldNot(testkit.HaveState(v1beta2.StateReady))
 	}
 	text, err := said(victim.Name, module)

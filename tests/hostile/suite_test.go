@@ -38,6 +38,9 @@ var (
 // quick is the limit for actions that no attack may delay. Test machines are small, and the race detector is slow.
 const quick = 30 * time.Second
 
+// verdict is the limit for the verdict on an attack: before it, the manager may have to read all that it keeps of one runtime.
+const verdict = 3 * time.Minute
+
 func TestHostile(t *testing.T) {
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(time.Minute)

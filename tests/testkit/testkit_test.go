@@ -142,8 +142,9 @@ var _ = Describe("watching and matching", func() {
 		setStatus(ctx, kyma, v1beta2.StateReady, metav1.ConditionFalse)
 		setStatus(ctx, kyma, v1beta2.StateReady, metav1.ConditionTrue)
 		Expect(env.Watch.CatchUp()).To(Succeed())
-		Expect(env.Watch.Violations()[before:]).To(ConsistOf(And(
-			ContainSubstring("Kyma kcp-system/"+kyma.Name), ContainSubstring("state is Ready and condition Ready is not True"))))
+		Expect(env.Watch.Violations()[before:]).To(ConsistOf(
+			And(ContainSubstring("Kyma kcp-system/"+kyma.Name), ContainSubstring("state is Ready and condition Ready is not True")),
+			And(ContainSubstring("Kyma kcp-system/"+kyma.Name), ContainSubstring(`kstatus says "InProgress", not Current`))))
 	})
 
 	It("sees every time that an object turns to Error", func(ctx context.Context) {
