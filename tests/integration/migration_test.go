@@ -228,7 +228,7 @@ var _ = Describe("What upstream left", func() {
 		spent, offered := writes(runtimeCalls.Since(far)), &v1beta2.ModuleReleaseMetaList{}
 		Expect(env.Hub.Client.List(ctx(), offered, client.InNamespace(v1beta2.DefaultNamespace))).To(Succeed())
 		for resource, most := range map[string]int{
-			"namespaces": 1, crds: len(runtimeDefinitions) + 1, crds + "/status": 2, kymas: 1,
+			"namespaces": 1, crds: len(runtimeDefinitions) + 1, crds + "/status": 2, kymas: 2, // the claim, and that its Kyma shows it, too
 			kymas + "/status": count(hubCalls.Since(near), calls.Update, kymas+"/status") + 1, // as often as it became another one
 			"modulereleasemetas.operator.kyma-project.io": len(offered.Items) - len(upstream.Modules), // what other specs offer is new there
 		} {
