@@ -17,6 +17,6 @@ if [ ! -x "$program" ]; then
 	source=$(mktemp -d)
 	trap 'rm -rf "$source"' EXIT
 	git archive "$commit" | tar -x -C "$source"
-	(cd "$source" && go build -buildvcs=false -o "$program" ./cmd) >&2
+	(cd "$source" && "${GO:-go}" build -buildvcs=false -o "$program" ./cmd) >&2
 fi
 echo "$program"
