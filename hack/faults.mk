@@ -7,6 +7,11 @@ FAULTS_ARGS ?=
 FAULTS_SEED ?= 10
 # Further arguments for make record-alerts, such as RECORD_ARGS='-parallel=4 -only=hub'; see tests/faults/alerts/record -help.
 RECORD_ARGS ?=
+# The version before, from which an operation upgrades the manager: a tag or a commit. By default the newest release, or what
+# hack/manager-before.sh names while there is none.
+BEFORE ?=
+export BEFORE
+with-manager-before = before=$$(hack/manager-before.sh) && export FAULTS_MANAGER_BEFORE="$$before";
 # How long make soak lasts.
 SOAK ?= 2h
 
@@ -14,11 +19,11 @@ SOAK ?= 2h
 
 .PHONY: test-faults
 test-faults: build-manager $(BIN)/gotestsum ## Kill, blind and break the manager at a sample of all points; FAULTS_SEED=1 is another one, empty that of the day.
-	$(with-assets) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(gotest) -p=3 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
+	$(with-assets) $(with-manager-before) FAULTS_SEED=$(FAULTS_SEED) FAULTS_MANAGER=$(BIN)/manager $(gotest) -p=3 -timeout=$(FAULTS_TIMEOUT) $(TESTARGS) ./tests/faults/...
 
 .PHONY: faults
 faults: build-manager ## The same at every point there is: hours; it goes on where it was interrupted. FAULTS_ARGS=-slice=1/4 is a part.
-	$(with-assets) $(GO) run ./tests/faults/run -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
+	$(with-assets) $(with-manager-before) $(GO) run ./tests/faults/run -manager=$(BIN)/manager -dir=$(DIST)/faults $(FAULTS_ARGS)
 
 .PHONY: soak
 soak: build-manager ## Random operations and faults for SOAK=2h, and the slope of the manager's memory.

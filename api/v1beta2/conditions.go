@@ -146,6 +146,8 @@ const (
 	ReasonVersionNotAllowed = "VersionNotAllowed"
 	// ReasonRuntimeReplaced: the access Secret suddenly leads to another cluster than before.
 	ReasonRuntimeReplaced = "RuntimeReplaced"
+	// ReasonRuntimeClaimed: another hub manages the runtime; this one writes nothing there.
+	ReasonRuntimeClaimed = "RuntimeClaimed"
 	// ReasonWaitingForMaintenanceWindow: an upgrade with downtime waits for the window that the message names.
 	ReasonWaitingForMaintenanceWindow = "WaitingForMaintenanceWindow"
 	// ReasonMaintenanceWindowUnknown: an upgrade needs a maintenance window and no policy names one.

@@ -94,6 +94,11 @@ const (
 	// AnnotationPlan on a Manifest is what its first pass may apply, as the entries of an inventory in base64 of their shard's format. It
 	// stands for status.synced until a pass has written a status.
 	AnnotationPlan = OperatorPrefix + "plan"
+	// AnnotationHub on the namespace RuntimeNamespace of a runtime is the identity of the hub that manages the runtime: no other one writes
+	// there. The Kyma in the runtime shows it, too.
+	AnnotationHub = OperatorPrefix + "hub"
+	// AnnotationTakeOverFrom on a Kyma is the identity of another hub, from which its runtime is taken over once; then it is removed.
+	AnnotationTakeOverFrom = OperatorPrefix + "take-over-from"
 	// AnnotationDisclaimer warns users who look at a module's object.
 	AnnotationDisclaimer = OperatorPrefix + "managed-by-reconciler-disclaimer"
 	// DisclaimerText is the value of AnnotationDisclaimer.

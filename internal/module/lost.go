@@ -13,6 +13,7 @@ import (
 var lost = []string{
 	v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeUnauthorized, v1beta2.ReasonRuntimeReplaced, v1beta2.ReasonAccessSecretNotFound,
 	v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused,
+	v1beta2.ReasonRuntimeClaimed,
 	v1beta2.ReasonLocalAccessMissing, v1beta2.ReasonLocalNamespaceRefused,
 }
 

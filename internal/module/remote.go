@@ -72,7 +72,7 @@ func HoldAll(w Snapshot, access Access) []Verdict {
 		verdicts = append(verdicts, v)
 	}
 	switch access.Reason {
-	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonLocalNamespaceRefused:
+	case v1beta2.ReasonOwnershipConflict, v1beta2.ReasonRuntimeClaimed, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonLocalNamespaceRefused:
 		return verdicts // the cluster belongs to another Kyma: nothing new is installed there
 	case v1beta2.ReasonRuntimeConnecting:
 		if w.Kyma.Status.LastSeen == nil {

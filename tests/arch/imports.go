@@ -53,7 +53,7 @@ var layers = []layer{
 	{"internal/manager/predicates", []string{"api"}},
 	{"internal/manager/progress", []string{"api", "internal/module"}},
 	{"internal/manager/phases", []string{"api"}},
-	{"internal/manager/runtimes", []string{"pkg"}},
+	{"internal/manager/runtimes", []string{"api", "pkg"}},
 	{"internal/manager/remotesync", []string{"api", "pkg", "config/crd"}},
 	{"internal/manager/controller/*", append([]string{"internal/manager/remotesync"}, inManager...)},
 	{"internal/manager/setup", append([]string{"internal/manager"}, common...)},

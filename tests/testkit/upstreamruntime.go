@@ -38,6 +38,19 @@ func (e *Env) AddRuntime(name string) *Cluster {
 	return cluster
 }
 
+// AddHub starts another hub, without a manager, which ends with the spec.
+func (e *Env) AddHub(name string) *Cluster {
+	ginkgo.GinkgoHelper()
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	assets, err := localcluster.Assets(ctx)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	hub, err := startHub(ctx, localcluster.Options{Name: name, Assets: assets, Workloads: true})
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	ginkgo.DeferCleanup(func() { gomega.Expect(hub.Stop()).To(gomega.Succeed()) })
+	return hub
+}
+
 // SecondRuntime returns the suite's second runtime, with workloads. The first spec that needs it starts it, because most processes run no
 // such spec.
 func (e *Env) SecondRuntime() *Cluster {

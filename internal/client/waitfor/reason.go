@@ -31,6 +31,7 @@ var final = func() map[string]bool {
 		// The runtime refuses.
 		v1beta2.ReasonCRDChangeRefused, v1beta2.ReasonFieldImmutable, v1beta2.ReasonOwnershipConflict,
 		v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonRuntimeReplaced,
+		v1beta2.ReasonRuntimeClaimed,
 		v1beta2.ReasonDeletionBlocked, v1beta2.ReasonLocalNamespaceRefused, v1beta2.ReasonMissingPermissions,
 		// There is no way back.
 		v1beta2.ReasonRollbackUnavailable, v1beta2.ReasonRollbackUnsafe,

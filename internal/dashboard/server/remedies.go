@@ -62,6 +62,7 @@ var remedies = map[string]string{
 	v1beta2.ReasonKubeconfigRefused:     "Make a kubeconfig with inline data, without programs, files and proxies.",
 	v1beta2.ReasonRuntimeUnreachable:    "See whether the runtime's API server runs and can be reached from the manager.",
 	v1beta2.ReasonRuntimeReplaced:       "The access Secret leads to another cluster than before: docs/spec/runtime.md describes what to do.",
+	v1beta2.ReasonRuntimeClaimed:        "Another hub manages the runtime: take it over as the message says, or delete this Kyma.",
 	v1beta2.ReasonRuntimeUnauthorized:   "Renew the kubeconfig in the access Secret.",
 	v1beta2.ReasonMissingPermissions:    "Give the ServiceAccount the rights that the message names.",
 	v1beta2.ReasonRuntimeForbidden:      "Give the credentials in the access Secret the rights that the message names.",

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
 // Config configures Clusters. Hub and Secrets are required; everything else has a default.
@@ -42,6 +43,11 @@ type Config struct {
 	// Pinned, when set, returns the recorded identity (Runtime.ID) of a Kyma's runtime, empty when none is recorded: a cluster with
 	// another identity is refused. Every Get calls it, and it must not make API calls.
 	Pinned func(namespace, kyma string) string
+	// Claims, when set, returns how far the claim on the runtime of a Kyma binds: Get refuses a runtime that HubID may not write to by that
+	// rule, and no write is sent there. Every Get and every write calls it, and it must not make API calls.
+	Claims func(namespace, kyma string) module.ClaimRule
+	// HubID is the identity of this hub.
+	HubID string
 	// WrapTransport, when set, wraps the transport of every runtime, outermost: tests and metrics count calls with it.
 	WrapTransport func(http.RoundTripper) http.RoundTripper
 	// Fence, when set, wraps the transport of every runtime, innermost: a request that it refuses is not sent.

@@ -63,6 +63,9 @@ type connection struct {
 	asksIdentity bool // set before the first call
 	identified   bool
 	identity     string
+
+	asksClaim bool // set before the first call
+	claim     claim
 }
 
 // mark is the kind of a request, passed to the breakerTransport in the request's context.

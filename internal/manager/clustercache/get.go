@@ -31,6 +31,9 @@ func (f *Clusters) Get(ctx context.Context, t Target) (*Runtime, error) {
 	if p := f.checkIdentity(r, t); p != nil {
 		return nil, p
 	}
+	if p := f.checkClaim(r, t); p != nil {
+		return nil, p
+	}
 	return r, nil
 }
 
@@ -178,7 +181,7 @@ func (f *Clusters) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime
 		accounts: lru.New(keptAccounts),
 	}
 	r.conn = &connection{
-		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local,
+		target: t, asksIdentity: f.cfg.Pinned != nil && !t.Local, asksClaim: f.cfg.Claims != nil && !t.Local,
 		ctx: ctx, spawn: f.spawn, admission: f.admission, tempo: &f.tempo, tell: f.queues.add, concerned: r.allOwners, recovered: r.retryKinds,
 		upgraded: r.reportUpgrade,
 	}
@@ -194,6 +197,9 @@ func (f *Clusters) newRuntime(t Target, cfg *rest.Config, from access) (*Runtime
 	}
 	if f.cfg.Fence != nil {
 		r.conn.short.RoundTripper = f.cfg.Fence(r.conn.short.RoundTripper)
+	}
+	if r.conn.asksClaim {
+		r.conn.short.RoundTripper = claimFence{next: r.conn.short.RoundTripper, runtime: r}
 	}
 	calls := rest.CopyConfig(cfg)
 	calls.RateLimiter = r.conn.limiter

@@ -41,32 +41,46 @@ func (c *connection) identify(ctx context.Context) error {
 }
 
 func (c *connection) readIdentity(ctx context.Context) (string, error) {
-	path := c.base.JoinPath("api/v1/namespaces", identityNamespace)
-	req, err := http.NewRequestWithContext(marked(ctx, markProbe), http.MethodGet, path.String(), nil)
+	metadata, err := c.readNamespace(ctx, identityNamespace)
 	if err != nil {
 		return "", err
+	}
+	if uid := metadata.UID; len(uid) > maxIdentity || strings.ContainsFunc(uid, unprintable) {
+		return "", fmt.Errorf("the namespace %s has a UID of %d bytes that no cluster gives", identityNamespace, len(uid))
+	}
+	return metadata.UID, nil
+}
+
+// namespaceMetadata is what is read of a namespace.
+type namespaceMetadata struct {
+	UID             string            `json:"uid"`
+	ResourceVersion string            `json:"resourceVersion"`
+	Annotations     map[string]string `json:"annotations"`
+}
+
+// readNamespace reads the metadata of a namespace, as part of a probe.
+func (c *connection) readNamespace(ctx context.Context, name string) (*namespaceMetadata, error) {
+	path := c.base.JoinPath("api/v1/namespaces", name)
+	req, err := http.NewRequestWithContext(marked(ctx, markProbe), http.MethodGet, path.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Accept", acceptMeta)
 	resp, err := c.do(req) //nolint:bodyclose // drain closes it
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer drain(resp.Body)
 	if resp.StatusCode != http.StatusOK {
-		return "", statusError(resp, "get", path.Path)
+		return nil, statusError(resp, "get", path.Path)
 	}
 	var found struct {
-		Metadata struct {
-			UID string `json:"uid"`
-		} `json:"metadata"`
+		Metadata namespaceMetadata `json:"metadata"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, wire.MaxEvent)).Decode(&found); err != nil {
-		return "", fmt.Errorf("the namespace %s cannot be read: %w", identityNamespace, err)
+		return nil, fmt.Errorf("the namespace %s cannot be read: %w", name, err)
 	}
-	if uid := found.Metadata.UID; len(uid) > maxIdentity || strings.ContainsFunc(uid, unprintable) {
-		return "", fmt.Errorf("the namespace %s has a UID of %d bytes that no cluster gives", identityNamespace, len(uid))
-	}
-	return found.Metadata.UID, nil
+	return &found.Metadata, nil
 }
 
 // ID returns the UID of the runtime's namespace kube-system, which no two clusters share; empty while it is not known, or where the

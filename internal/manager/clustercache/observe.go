@@ -17,6 +17,9 @@ import (
 
 // reduce returns the cached form of an object from the API server.
 func (r *Runtime) reduce(o *wire.Object, gvk schema.GroupVersionKind, n readLevel) *object {
+	if isClaimed(gvk.GroupKind(), o.Metadata.Name) {
+		r.observeClaim(&o.Metadata)
+	}
 	kept := &object{
 		uid:         o.Metadata.UID,
 		version:     wire.Numeric(o.Metadata.ResourceVersion),
@@ -163,6 +166,9 @@ func (r *Runtime) storeObjectLocked(k *kind, at objectKey, before, after *object
 		}
 		delete(k.objects, at)
 		delete(k.pendingDeletes, at)
+		if isClaimed(k.gk, at.name.Value()) {
+			r.conn.claim.lose()
+		}
 		if servedKind(k.gk) == inventory.CRDKind {
 			r.served.forgetDefinition(at.name.Value())
 		}

@@ -35,6 +35,9 @@ func (c *connection) probe() {
 		if err == nil && c.asksIdentity {
 			err = c.identify(ctx)
 		}
+		if err == nil && c.asksClaim {
+			err = c.readClaim(ctx)
+		}
 		if c.ctx.Err() != nil {
 			return
 		}

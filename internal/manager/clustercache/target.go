@@ -19,6 +19,9 @@ type Target struct {
 	// runtime that does not respond: it returns a Problem and enqueues Owner as soon as the runtime responds. When it is empty, Get waits for
 	// the first response.
 	Owner types.NamespacedName
+	// Claiming means that the caller claims the runtime itself: it is returned also when it is no hub's or another hub's, and no write but the
+	// claim is sent before it is ours.
+	Claiming bool
 	// Urgent means that a user waits: its first contact and first lists go before those of others.
 	Urgent bool
 }

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/pkg/inventory"
 )
 
@@ -48,7 +50,7 @@ func (c *DesiredObject) stale(live object) map[string]any {
 		gone := map[string]any{}
 		for key := range ours {
 			_, is := there[key]
-			if _, stays := wanted[key]; is && !stays && !others[key] {
+			if _, stays := wanted[key]; is && !stays && !others[key] && !ofNoCopy[key] {
 				gone[key] = nil
 			}
 		}
@@ -58,6 +60,10 @@ func (c *DesiredObject) stale(live object) map[string]any {
 	}
 	return patch
 }
+
+// ofNoCopy are what a manager of copies writes to a namespace beside them: the claim, and the label that the API server gives each
+// namespace that is created, in the name of its creator.
+var ofNoCopy = map[string]bool{v1beta2.AnnotationHub: true, corev1.LabelMetadataName: true}
 
 // writers returns the keys of a part of an object's metadata that a manager wrote, and those that others did.
 func writers(live object, manager, part string) (ours, others map[string]bool) {

@@ -59,6 +59,9 @@ func TestStale_ReturnsOnlyOurOutdatedLabels(t *testing.T) {
 		{"one that another manager wrote, too", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{
 			field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`), field("another", `{"f:metadata":{"f:labels":{"f:old":{}}}}`),
 		}, map[string]any{}},
+		{"the label of a namespace's name, and the claim", map[string]string{"kubernetes.io/metadata.name": "x", "operator.kyma-project.io/hub": "x"},
+			[]metav1.ManagedFieldsEntry{field("catalog-sync",
+				`{"f:metadata":{"f:labels":{"f:kubernetes.io/metadata.name":{},"f:operator.kyma-project.io/hub":{}}}}`)}, map[string]any{}},
 		{"one that is gone already", nil, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":{"f:labels":{"f:old":{}}}}`)},
 			map[string]any{}},
 		{"nonsense", map[string]string{"old": "x"}, []metav1.ManagedFieldsEntry{field("catalog-sync", `{"f:metadata":[]}`), {Manager: "catalog-sync"}},

@@ -61,6 +61,8 @@ type assembly struct {
 	progress   progress.Registry
 	sharing    *sharing
 	lasts      *lasting
+	// hubID is the identity of this hub; empty: it claims no runtimes.
+	hubID string
 	// rollouts is true when the hub has ModuleRollouts, and the manager may read them.
 	rollouts bool
 }
@@ -69,7 +71,7 @@ type assembly struct {
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
 	for _, step := range []func(context.Context) error{
-		a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts,
+		a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts, a.identifyHub,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -182,13 +184,18 @@ func (a *assembly) reachRegistries(ctx context.Context) error {
 }
 
 func (a *assembly) newFleet() *clustercache.Clusters {
-	return clustercache.New(clustercache.Config{
+	bound := pins{reader: a.mgr.GetClient()}
+	config := clustercache.Config{
 		Hub: a.hub, Secrets: a.mgr.GetClient(), SecretIndexed: true,
 		QPS: float32(a.config.RuntimeQPS), Burst: a.config.RuntimeBurst,
 		MaxStreams: a.config.StreamsPerRuntime, AuditInterval: a.config.AuditInterval, StandardStreams: a.config.StandardStreams,
-		Pinned:        pins{reader: a.mgr.GetClient()}.of,
+		Pinned: bound.of, HubID: a.hubID,
 		WrapTransport: a.wrapRuntime, Fence: a.sharing.fence(), Log: a.log.WithName("fleet"),
-	})
+	}
+	if a.hubID != "" {
+		config.Claims = bound.claimRule
+	}
+	return clustercache.New(config)
 }
 
 // wrapRuntime counts the calls to a runtime, and lets tests see them.
@@ -205,8 +212,8 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Client: a.mgr.GetClient(), Reader: a.mgr.GetAPIReader(),
 		Components: a.components, Windows: a.windows,
 		Clusters: kymaFleet{a.runtimes, a.config.LocalAccount, &a.causes}, Syncer: &remotesync.Syncer{},
-		RuntimeVersions: a.config.RuntimeVersions,
-		Shard:           a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
+		RuntimeVersions: a.config.RuntimeVersions, HubID: a.hubID,
+		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
 		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
 		Phases: a.phases,

@@ -31,7 +31,8 @@ type kymaFleet struct {
 // Get connects to the runtime of a Kyma.
 func (p kymaFleet) Get(ctx context.Context, key types.NamespacedName) (kyma.Runtime, error) {
 	runtime, err := p.fleet.Get(ctx, clustercache.Target{
-		Namespace: key.Namespace, Name: key.Name, Owner: clustercache.Kymas.Owner(key), Urgent: p.causes.Kymas.Of(key) >= priority.Now,
+		Namespace: key.Namespace, Name: key.Name, Owner: clustercache.Kymas.Owner(key), Claiming: true,
+		Urgent: p.causes.Kymas.Of(key) >= priority.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -69,6 +70,17 @@ func (p pins) of(namespace, name string) string {
 		return "" // there is no such Kyma, or the cache is shutting down
 	}
 	return known.Status.RuntimeID
+}
+
+// claimRule returns how far the claim on the runtime of a Kyma binds.
+func (p pins) claimRule(namespace, name string) module.ClaimRule {
+	known := &v1beta2.Kyma{}
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	err := p.reader.Get(context.Background(), key, known, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+	if err != nil {
+		known = nil // there is none, or the cache is shutting down
+	}
+	return module.ClaimRuleOf(known)
 }
 
 type kymaRuntime struct{ *clustercache.Runtime }

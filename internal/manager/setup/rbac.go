@@ -32,4 +32,7 @@ package setup
 // without that right. The permissions of the content server are in config/components/content.
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=configmaps,verbs=get;list;watch
 //
+// The UID of the hub's own namespace is its identity, by which it claims its runtimes. The manager starts without that right.
+// +kubebuilder:rbac:groups="",namespace=kcp-system,resources=namespaces,verbs=get
+//
 // +kubebuilder:rbac:groups=events.k8s.io,namespace=kcp-system,resources=events,verbs=create;patch

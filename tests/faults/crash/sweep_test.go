@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,11 +15,12 @@ import (
 	"github.com/kyma-project/lifecycle-manager/tests/testkit/apiserver"
 )
 
-// Without flags, a few points of one operation check that the driver works; make faults runs all of them.
+// Without flags, a few points of one operation check that the driver works, and a few that the manager can be upgraded from the version
+// before, where that is known; make faults runs all of them.
 var (
 	program    = flag.String("manager", "", "the manager's program; it is built when this is empty")
-	operations = flag.String("operations", "disable", "operations, separated by commas; empty means all")
-	sample     = flag.Int("sample", 3, "how many points; 0 means all")
+	operations = flag.String("operations", "disable,manager-upgrade", "operations, separated by commas; empty means all")
+	sample     = flag.Int("sample", 4, "how many points; 0 means all")
 	seed       = flag.Uint64("seed", 6, "seed of the sample")
 	slice      = flag.String("slice", "", "such as 2/5")
 	only       = flag.String("only", "", "a regular expression for the names of points")
@@ -42,7 +44,12 @@ func TestPointsPass(t *testing.T) {
 		options.Choice.Only = regexp.MustCompile(*only)
 	}
 	if *operations != "" {
-		if options.Operations, err = operation.Named(strings.Split(*operations, ",")...); err != nil {
+		picked := strings.Split(*operations, ",")
+		if at := slices.Index(picked, operation.ManagerUpgrade().Name); at >= 0 && os.Getenv(rig.EarlierVariable) == "" {
+			t.Logf("no upgrade of the manager: %s names none of the version before", rig.EarlierVariable)
+			picked = slices.Delete(picked, at, at+1)
+		}
+		if options.Operations, err = operation.Named(picked...); err != nil {
 			t.Fatal(err)
 		}
 	}

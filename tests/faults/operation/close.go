@@ -34,7 +34,7 @@ var swept = []schema.GroupVersionKind{
 // a runtime after it, are errors; they are removed nevertheless, so that the next Scenario finds a clean rig. The manager must run, without
 // faults.
 func (s *Scenario) Close(ctx context.Context) error {
-	err := deleteKyma(ctx, s)
+	err := errors.Join(s.unclaim(ctx), deleteKyma(ctx, s))
 	if err == nil {
 		if err = Await(ctx, s, deleted, closeWithin); err != nil {
 			err = fmt.Errorf("the Kyma cannot be deleted afterwards: %w", err)

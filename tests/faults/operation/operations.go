@@ -64,7 +64,7 @@ func Await(ctx context.Context, s *Scenario, settled func(context.Context, *Scen
 const prepareWithin = time.Minute
 
 // All returns the operations, in the order of the matrix: twelve everyday operations, one of which ends with what the manager does by
-// itself, and five in which something ends.
+// itself, five in which something ends, and one in which the runtime changes hands.
 func All() []Operation {
 	return []Operation{
 		{Name: "install", Prepare: nothing, Steps: []Step{{"create Kyma and Secret", createKyma, installed(v1)}}},
@@ -107,10 +107,15 @@ func All() []Operation {
 		{Name: "unshare", Prepare: installWith(left, right), Steps: []Step{
 			{"offer versions of both modules without what they have in common", offerNext, installed(v2)},
 		}},
+		{Name: "takeover", Prepare: install, Steps: []Step{
+			{"claim the runtime for another hub", claimForAnother, refused},
+			{"switch the channel meanwhile", switchMeanwhile, observed},
+			{"take the runtime over", takeOver, takenOver(v2)},
+		}},
 	}
 }
 
-// Named picks operations by name; none means all.
+// Named picks operations by name, ManagerUpgrade included; none means All.
 func Named(names ...string) ([]Operation, error) {
 	if len(names) == 0 {
 		return All(), nil
@@ -118,7 +123,7 @@ func Named(names ...string) ([]Operation, error) {
 	var picked []Operation
 	for _, name := range names {
 		found := false
-		for _, operation := range All() {
+		for _, operation := range append(All(), ManagerUpgrade()) {
 			if operation.Name == name {
 				picked, found = append(picked, operation), true
 			}

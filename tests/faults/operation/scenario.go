@@ -44,6 +44,10 @@ type Scenario struct {
 	// that has not happened.
 	Held   string
 	Agreed map[string]uint64
+	// Foreign are the calls of Home during which another hub has it, as the manager knows; nil while none had.
+	Foreign *Span
+	// Before are the identities of all objects of the modules before the manager was upgraded.
+	Before map[string]identity
 	// Kept is the UID of an object that must outlive the operation.
 	Kept types.UID
 	// Contents are the published contents, by module and version.

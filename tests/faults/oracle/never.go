@@ -25,6 +25,7 @@ import (
 //  5. Nothing of a version that waits for consent is written before a person agreed to it.
 //  6. On the hub, templates and access Secrets are only read; of a release only its annotations are written, and of a ModuleRollout all but
 //     its spec.
+//  7. Nothing is written to a runtime that another hub has.
 func never(s *operation.Scenario) []string {
 	var problems []string
 	versions := map[string]*semver.Version{}
@@ -41,6 +42,9 @@ func never(s *operation.Scenario) []string {
 				problem = onHub(call)
 			default:
 				problem = atHome(s, call)
+				if s.Foreign.Has(call.N) {
+					problem = "another hub has the runtime"
+				}
 			}
 			if problem == "" {
 				problem = lower(versions, call, s.Back)

@@ -84,6 +84,24 @@ func TestNever_AVersionThatWaitsForConsentIsNotWritten(t *testing.T) {
 	}
 }
 
+func TestNever_ARuntimeOfAnotherHubIsNotWrittenTo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		foreign *operation.Span
+		call    uint64
+		has     bool
+	}{
+		"no other hub was there":            {nil, 3, false},
+		"another has it":                    {&operation.Span{From: 2}, 3, true},
+		"before the manager knew":           {&operation.Span{From: 3}, 3, false},
+		"until a person asks for it":        {&operation.Span{From: 2, To: 3}, 3, true},
+		"a person has asked, so it is ours": {&operation.Span{From: 1, To: 2}, 3, false},
+	} {
+		if got := tc.foreign.Has(tc.call); got != tc.has {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func manifestOf(n uint64, version string) proxy.Call {
 	return proxy.Call{Server: "hub", N: n, Verb: "patch", Resource: "manifests", Name: "a", Body: []byte("spec: {version: " + version + "}")}
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Dir string
 	// Program is the manager. Default: the one that the variable FAULTS_MANAGER names, or one that is built from this checkout into Dir.
 	Program string
+	// Earlier is the manager of the version before. Default: the one that the variable EarlierVariable names; none where it names none.
+	Earlier string
 	// Arguments are appended to the rig's own for every manager, and so override them.
 	Arguments []string
 	// Metrics lets every manager serve its metrics, each at an address of its own.
@@ -49,6 +51,8 @@ type Rig struct {
 	Watch *testkit.Watch
 	// Manager is the first replica; it is not started yet.
 	Manager *Manager
+	// Earlier is the manager of the version before, not started; nil where none is known.
+	Earlier *Manager
 
 	options  Options
 	env      *testkit.Env
@@ -65,6 +69,8 @@ type Rig struct {
 const (
 	runtimes        = 2
 	programVariable = "FAULTS_MANAGER"
+	// EarlierVariable names the program of the version before.
+	EarlierVariable = "FAULTS_MANAGER_BEFORE"
 )
 
 // Start starts everything except the manager. The context bounds the start, and the life of the proxies.
@@ -92,6 +98,15 @@ func Start(ctx context.Context, options Options) (*Rig, error) {
 	}
 	if r.Manager, err = r.NewManager(); err != nil {
 		return nil, errors.Join(err, r.Stop())
+	}
+	if r.options.Earlier == "" {
+		r.options.Earlier = os.Getenv(EarlierVariable)
+	}
+	if r.options.Earlier != "" {
+		if r.Earlier, err = r.NewManager(); err != nil {
+			return nil, errors.Join(err, r.Stop())
+		}
+		r.Earlier.program = r.options.Earlier
 	}
 	return r, nil
 }

@@ -137,9 +137,14 @@ func (s *session) replicas(ctx context.Context) (err error) {
 	return nil
 }
 
+// crash has one operation more than the other suites where the version before is known.
 func (s *session) crash(ctx context.Context) error {
+	picked := s.options.operations
+	if len(picked) == len(operation.All()) && s.lab.Rig.Earlier != nil {
+		picked = append(picked, operation.ManagerUpgrade())
+	}
 	summary, err := crash.Sweep(ctx, s.lab.Rig, s.lab.Watchdog, crash.Options{
-		Dir: s.options.dir, Book: s.book, Operations: s.options.operations, Choice: s.options.choice,
+		Dir: s.options.dir, Book: s.book, Operations: picked, Choice: s.options.choice,
 		Report: s.report,
 	})
 	fmt.Fprintln(s.options.out, "faults:", summary)

@@ -52,6 +52,8 @@ type Reconciler struct {
 	InstallsLocally func(namespace, account string) bool
 	// HubValues are the objects of the hub that entries take values from; nil: there are none.
 	HubValues HubValues
+	// HubID is the identity of this hub, by which it claims runtimes; empty: it claims none.
+	HubID string
 	// RuntimeVersions allows the users of a runtime to pin exact versions of modules.
 	RuntimeVersions bool
 	// Rollouts is true when the hub has ModuleRollouts, and the manager may read them. Without them a release that is marked for one gives no
@@ -93,8 +95,9 @@ type Reconciler struct {
 
 	// required holds the connection that tells each Kyma what its modules require of the cluster, while they wait for that.
 	required sync.Map
-	// tracked holds the connection that feeds each Kyma; paces limits how often changes of its runtime's spec are accepted.
-	tracked, paces sync.Map
+	// tracked holds the connection that feeds each Kyma; paces limits how often changes of its runtime's spec are accepted,
+	// claims how often its runtime is claimed.
+	tracked, paces, claims sync.Map
 	// written is when the status of each Kyma was written last.
 	written sync.Map
 	// worked are the Kymas that this replica may hold state of. released holds the UID of a Kyma whose finalizers were removed, until the
@@ -234,6 +237,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.untrack(key)
 	r.unrequire(key)
 	r.paces.Delete(key)
+	r.claims.Delete(key)
 	r.consents.Delete(key)
 	r.worked.Delete(key)
 	r.released.Delete(key)

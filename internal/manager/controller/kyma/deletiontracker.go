@@ -75,9 +75,11 @@ func (u *deletionTracker) inGracePeriod(id inventory.ID, live inventory.Live, no
 // isTakenOver reports whether another Kyma has the runtime now, according to its status. It is called only where something was recreated,
 // for it reads all Kymas.
 func (r *Reconciler) isTakenOver(ctx context.Context, s *remoteScope) bool {
-	if !s.deletions.anyRecreated(s.runtime.Live) {
-		return false
-	}
+	return s.deletions.anyRecreated(s.runtime.Live) && r.hasSuccessor(ctx, s)
+}
+
+// hasSuccessor reports whether another Kyma is bound to the runtime.
+func (r *Reconciler) hasSuccessor(ctx context.Context, s *remoteScope) bool {
 	kymas := &v1beta2.KymaList{}
 	if err := r.Client.List(ctx, kymas, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
 		logf.FromContext(ctx).Error(err, "Cannot list the Kymas")

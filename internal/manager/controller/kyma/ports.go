@@ -67,6 +67,10 @@ type Runtime interface {
 	remotesync.Runtime
 	// ID returns the cluster's identity, empty where it cannot be read.
 	ID() string
+	// Claim returns the hub that the runtime belongs to, empty for none; known is false until that was read.
+	Claim() (holder string, known bool)
+	// SetClaim records the namespace that carries the claim as it was just read or written; nil means that it does not exist.
+	SetClaim(namespace *unstructured.Unstructured)
 	// Track requests events of kinds; it costs calls only for kinds that no owner tracked before.
 	Track(owner types.NamespacedName, interests []runtimes.Interest)
 	Untrack(owner types.NamespacedName)

@@ -37,6 +37,7 @@ var (
 type remoteScope struct {
 	module.RemoteState
 	remote    bool
+	hubID     string                     // identity of this hub
 	hub       *v1beta2.Kyma              // as it stands on the hub
 	runtime   Runtime                    // nil when it cannot be used
 	found     *unstructured.Unstructured // the runtime's Kyma as it was when we looked whose it is; nil when it held none
@@ -51,13 +52,14 @@ type remoteScope struct {
 //
 //  1. A local Kyma has no remote side, nor has one whose label disables the sync. The first is held where its namespace may not install
 //     into the hub itself.
-//  2. Without a connection, the runtime's spec that was seen last counts.
+//  2. Without a connection, or with one to a runtime that another hub has claimed, the runtime's spec that was seen last counts. A runtime
+//     that no hub has claimed is claimed before anything else is written there.
 //  3. It also counts until the kinds that matter there were listed once.
 //  4. A runtime that belongs to another Kyma of this hub is left alone; also one that another takes over during rule 5.
 //  5. The namespace, the definitions and the pull Secret exist and are unchanged, or are written.
 //  6. The spec of the runtime's Kyma is checked and merged with the hub's.
 func (r *Reconciler) prepareRuntime(ctx context.Context, kyma *v1beta2.Kyma) *remoteScope {
-	s := &remoteScope{hub: kyma, remote: module.Synced(kyma), now: r.Now().Time}
+	s := &remoteScope{hub: kyma, remote: module.Synced(kyma), hubID: r.HubID, now: r.Now().Time}
 	if !s.remote {
 		r.untrack(client.ObjectKeyFromObject(kyma)) // it may have been synchronised before
 		s.Access = r.refuseLocal(kyma)
@@ -112,6 +114,10 @@ func (r *Reconciler) connect(ctx context.Context, s *remoteScope) bool {
 		return false
 	}
 	if problem := r.track(ctx, s.hub, runtime); problem != nil {
+		s.unusable(problem)
+		return false
+	}
+	if problem := r.claim(ctx, s, runtime); problem != nil {
 		s.unusable(problem)
 		return false
 	}

@@ -133,7 +133,7 @@ func (r *Reconciler) createCopy(ctx context.Context, s *remoteScope) error {
 	kyma := &v1beta2.Kyma{}
 	kyma.SetGroupVersionKind(kymaKind)
 	kyma.Namespace, kyma.Name = copyID.Namespace, copyID.Name
-	kyma.Labels, kyma.Annotations = copyLabels(s.hub), copyAnnotations(s.hub)
+	kyma.Labels, kyma.Annotations = copyLabels(s.hub), s.annotations()
 	kyma.Spec.Channel = s.merged.Effective.Channel // Apply would leave out what means the default
 	module.Apply(&kyma.Spec, s.merged.Effective)
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(kyma)
@@ -161,7 +161,7 @@ func (s *remoteScope) manager() string { return v1beta2.FieldManagerHub + "-" + 
 
 // adjustCopy writes the spec by a patch that fits only what was read, and missing marks.
 func (r *Reconciler) adjustCopy(ctx context.Context, s *remoteScope) error {
-	if !s.merged.Write && marked(s.copy, s.hub) {
+	if !s.merged.Write && s.marked(s.copy) {
 		return nil
 	}
 	wanted := s.copy.DeepCopy()
@@ -173,7 +173,7 @@ func (r *Reconciler) adjustCopy(ctx context.Context, s *remoteScope) error {
 			return err
 		}
 	}
-	if marked(s.copy, s.hub) {
+	if s.marked(s.copy) {
 		return nil
 	}
 	return s.markCopy(ctx)
@@ -206,9 +206,9 @@ func (s *remoteScope) markCopy(ctx context.Context) error {
 	metadata := map[string]any{
 		"name": copyID.Name, "namespace": copyID.Namespace,
 		"uid":    string(s.copy.UID), // or one that is gone meanwhile would be recreated, asking for no module
-		"labels": copyLabels(s.hub), "annotations": copyAnnotations(s.hub),
+		"labels": copyLabels(s.hub), "annotations": s.annotations(),
 	}
-	if !contains(s.copy.Annotations, copyAnnotations(s.hub)) {
+	if !contains(s.copy.Annotations, s.annotations()) {
 		metadata["resourceVersion"] = s.copy.ResourceVersion
 	}
 	body, err := json.Marshal(map[string]any{"apiVersion": v1beta2.GroupVersion.String(), "kind": kymaKind.Kind, "metadata": metadata})
@@ -223,7 +223,7 @@ func (s *remoteScope) markCopy(ctx context.Context) error {
 	}
 	before := s.copy
 	s.learn(written)
-	if overtaken(before, s.copy, s.hub) {
+	if s.overtaken(before, s.copy) {
 		s.retry = soonest(s.retry, retrySoon)
 	}
 	return nil
@@ -231,8 +231,8 @@ func (s *remoteScope) markCopy(ctx context.Context) error {
 
 // overtaken reports whether the result of a write of ours contains an edit by another client, made since the last read. The cache learned
 // it with the write, so its event will enqueue nothing.
-func overtaken(before, after, hub *v1beta2.Kyma) bool {
-	return after.Generation != before.Generation || marked(before, hub) && !marked(after, hub)
+func (s *remoteScope) overtaken(before, after *v1beta2.Kyma) bool {
+	return after.Generation != before.Generation || s.marked(before) && !s.marked(after)
 }
 
 // learn records the result of a write as what the runtime holds now.
@@ -251,7 +251,7 @@ func (r *Reconciler) syncRuntimeStatus(ctx context.Context, s *remoteScope, stat
 	before := s.copy
 	err := r.writeStatus(ctx, s, module.RuntimeStatus(status, s.copy.Generation))
 	switch {
-	case err == nil && overtaken(before, s.copy, s.hub):
+	case err == nil && s.overtaken(before, s.copy):
 		return retrySoon
 	case err == nil:
 		return 0
@@ -306,13 +306,18 @@ func copyLabels(hub *v1beta2.Kyma) map[string]string {
 	return labels
 }
 
-func copyAnnotations(hub *v1beta2.Kyma) map[string]string {
-	return map[string]string{v1beta2.AnnotationOwnedBy: client.ObjectKeyFromObject(hub).String()}
+// annotations returns the marks of the runtime's Kyma: its Kyma on the hub, and which hub that is.
+func (s *remoteScope) annotations() map[string]string {
+	marks := map[string]string{v1beta2.AnnotationOwnedBy: client.ObjectKeyFromObject(s.hub).String()}
+	if s.hubID != "" {
+		marks[v1beta2.AnnotationHub] = s.hubID
+	}
+	return marks
 }
 
 // marked reports whether the runtime's Kyma carries all marks.
-func marked(copied, hub *v1beta2.Kyma) bool {
-	return contains(copied.Labels, copyLabels(hub)) && contains(copied.Annotations, copyAnnotations(hub))
+func (s *remoteScope) marked(copied *v1beta2.Kyma) bool {
+	return contains(copied.Labels, copyLabels(s.hub)) && contains(copied.Annotations, s.annotations())
 }
 
 func contains(all, some map[string]string) bool {

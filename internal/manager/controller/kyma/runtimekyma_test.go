@@ -61,7 +61,7 @@ func TestOvertaken(t *testing.T) {
 	copied := func(generation int64, isMarked bool) *v1beta2.Kyma {
 		kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Generation: generation}}
 		if isMarked {
-			kyma.Labels, kyma.Annotations = copyLabels(hub), copyAnnotations(hub)
+			kyma.Labels, kyma.Annotations = copyLabels(hub), (&remoteScope{hub: hub}).annotations()
 		}
 		return kyma
 	}
@@ -77,7 +77,7 @@ func TestOvertaken(t *testing.T) {
 		"a user's edit between our read and our write of the marks is one": {copied(1, false), copied(2, true), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := overtaken(c.before, c.after, hub); got != c.want {
+			if got := (&remoteScope{hub: hub}).overtaken(c.before, c.after); got != c.want {
 				t.Errorf("overtaken() = %t, want %t", got, c.want)
 			}
 		})

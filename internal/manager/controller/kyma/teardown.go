@@ -50,7 +50,7 @@ func (r *Reconciler) teardown(ctx context.Context, kyma, before *v1beta2.Kyma) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	runtime := &remoteScope{hub: kyma, remote: hasCopy(kyma), now: r.Now().Time, deletions: r.trackerOf(kyma)}
+	runtime := &remoteScope{hub: kyma, remote: hasCopy(kyma), hubID: r.HubID, now: r.Now().Time, deletions: r.trackerOf(kyma)}
 	p := &teardownScope{remoteScope: runtime, before: before}
 	p.world = module.Snapshot{Kyma: kyma, Manifests: manifests, Restricted: r.Restricted, Now: r.Now()}
 	left := r.leftovers(ctx, p.remoteScope)
@@ -102,7 +102,7 @@ func (r *Reconciler) leftovers(ctx context.Context, s *remoteScope) module.Lefto
 		return module.Leftovers{Gone: true}
 	}
 	if !r.connect(ctx, s) {
-		gone := s.Access.Reason == v1beta2.ReasonAccessSecretNotFound
+		gone := s.Access.Reason == v1beta2.ReasonAccessSecretNotFound || s.Access.Reason == v1beta2.ReasonRuntimeClaimed
 		return module.Leftovers{Gone: gone || !s.Access.Passing && !module.Met(s.hub), Problem: s.Access.Message}
 	}
 	left := module.Leftovers{Reachable: true}
@@ -278,6 +278,10 @@ func (r *Reconciler) release(ctx context.Context, p *teardownScope) (ctrl.Result
 			p.runtime.Report(err)
 			return ctrl.Result{RequeueAfter: retryDelay(err)}, nil // a runtime that fails is no error of the hub
 		}
+	}
+	if err := r.releaseClaim(ctx, p.remoteScope); err != nil {
+		p.runtime.Report(err)
+		return ctrl.Result{RequeueAfter: retryDelay(err)}, nil
 	}
 	before := kyma.DeepCopy()
 	kyma.Finalizers = p.step.Finalizers

@@ -68,7 +68,8 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		WithOptions(options).
 		For(&v1beta2.Kyma{}, builder.WithPredicates(priority.NameOnly)).
 		Watches(&v1beta2.Kyma{}, priority.Enqueue(priority.RequestFor, priority.Always(priority.Now), settled), builder.WithPredicates(
-			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicates.DeletionChanged))).
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicates.DeletionChanged,
+				takeOverAsked))).
 		Watches(&v1beta2.Manifest{}, priority.Enqueue(kymasOf, r.ofManifest, everything)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(kymaOfSecret)).
 		WatchesRawSource(r.Clusters.Source()).

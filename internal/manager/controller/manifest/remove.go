@@ -33,7 +33,8 @@ const retryDeleting = 15 * time.Second
 // remove removes the installation:
 //
 //  1. Nothing was ever planned: the finalizers are removed.
-//  2. The access Secret is gone: so is the runtime; the finalizers are removed and an event is recorded. This is the force switch.
+//  2. The access Secret is gone: so is the runtime; or another hub has it. The finalizers are removed and an event is recorded. The Secret is
+//     the force switch.
 //     A ServiceAccount that removes must have the rights for all that follows: nothing is deleted before.
 //  3. Objects that users created with the module, of whatever kind: they block, by name, and everything keeps running and being repaired. A
 //     kind that cannot be read blocks as well.
@@ -96,7 +97,7 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (pass
 	if problem == nil {
 		return passResult{}, err
 	}
-	if problem.Reason != v1beta2.ReasonAccessSecretNotFound {
+	if !leavesBehind(problem) {
 		return deleting(problem)
 	}
 	if err := r.dropFinalizers(ctx, w); err != nil {
@@ -105,6 +106,12 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (pass
 	note := conditions.Note("What was installed is left behind: " + problem.Message)
 	r.Events.Eventf(w.manifest, nil, corev1.EventTypeWarning, problem.Reason, "Delete", "%s", note)
 	return passResult{gone: true}, nil
+}
+
+// leavesBehind reports whether a runtime that cannot be used will never be ours to remove something from: its access is gone, or another hub
+// has it, which looks after what is installed there.
+func leavesBehind(problem *runtimes.Problem) bool {
+	return problem.Reason == v1beta2.ReasonAccessSecretNotFound || problem.Reason == v1beta2.ReasonRuntimeClaimed
 }
 
 // removeModuleCRs deletes the default CR. Nil means that it is gone, or not ours to delete.
@@ -304,7 +311,7 @@ func (r *Reconciler) release(ctx context.Context, w *scope) (passResult, error) 
 	}
 	if len(w.manifest.Status.Synced) > 0 || hasFirstPlan(w.manifest) {
 		err := r.connect(ctx, w)
-		if problem := problemOf(err); problem != nil && problem.Reason == v1beta2.ReasonAccessSecretNotFound {
+		if problem := problemOf(err); problem != nil && leavesBehind(problem) {
 			err = nil
 		} else if err == nil {
 			err = r.unmark(ctx, w)

@@ -34,7 +34,7 @@ var renderReasons = map[string]bool{
 // accessReasons concern access to the runtime.
 var accessReasons = map[string]bool{
 	v1beta2.ReasonRuntimeConnecting: true, v1beta2.ReasonRuntimeUnreachable: true, v1beta2.ReasonRuntimeForbidden: true,
-	v1beta2.ReasonMissingPermissions:   true,
+	v1beta2.ReasonMissingPermissions: true, v1beta2.ReasonRuntimeClaimed: true,
 	v1beta2.ReasonAccessSecretNotFound: true, v1beta2.ReasonAccessSecretAmbiguous: true, v1beta2.ReasonKubeconfigInvalid: true,
 	v1beta2.ReasonKubeconfigRefused: true, v1beta2.ReasonLocalAccessMissing: true, v1beta2.ReasonLocalNamespaceRefused: true,
 }
