@@ -19,6 +19,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/dashcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/editcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/getcmd"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/hubcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/rolloutcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
@@ -75,6 +76,7 @@ func New(c *console.Console, t *target.Target) *cobra.Command {
 	add(root, GroupAuthors, authorcmd.Commands(c, t))
 	add(root, GroupAuthors, rolloutcmd.Commands(c, t))
 	add(root, GroupHosts, clustercmd.Commands(c, t, clustercmd.Release{Images: Images, Version: Version}))
+	add(root, GroupHosts, hubcmd.Commands(c, t))
 	add(root, "", []*cobra.Command{version(c)})
 	tidy(root)
 	return root

@@ -15,3 +15,8 @@ func KymaSuspended(kyma *v1beta2.Kyma) bool {
 func ManifestSuspended(manifest *v1beta2.Manifest) bool {
 	return manifest.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue
 }
+
+// RolloutSuspended reports whether the label skip-reconciliation suspends a ModuleRollout: its position stays as it is.
+func RolloutSuspended(rollout *v1beta2.ModuleRollout) bool {
+	return rollout.Labels[v1beta2.LabelSkipReconciliation] == v1beta2.EnabledValue
+}

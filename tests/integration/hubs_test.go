@@ -42,8 +42,15 @@ func sideOf(cluster *testkit.Cluster, sent *calls.Log) *hubSide {
 // secondHub starts another hub with its manager, and what the first one offers.
 func secondHub() *hubSide {
 	GinkgoHelper()
-	cluster, sent := env.AddHub(testkit.Unique("hub")), &calls.Log{}
+	cluster := env.AddHub(testkit.Unique("hub"))
 	copyOffers(cluster)
+	return startHub(cluster)
+}
+
+// startHub starts the manager of another hub.
+func startHub(cluster *testkit.Cluster) *hubSide {
+	GinkgoHelper()
+	sent := &calls.Log{}
 	config := setup.Defaults()
 	config.RegistryHost = "http://" + env.Registry.Host
 	config.MetricsAddress, config.ProbeAddress = "0", "0"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
+	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/internal/module/rollout"
 )
 
@@ -50,7 +51,7 @@ type Reconciler struct {
 
 // Reconcile runs one pass of one rollout.
 //
-//  1. Not found, or another replica's: what is known of it is forgotten.
+//  1. Not found, or another replica's: what is known of it is forgotten. Label skip-reconciliation: left alone, unless it is being deleted.
 //  2. The finalizer is set.
 //  3. What the channels offer is read, and the Kymas that changed are looked at.
 //  4. For each channel the next step is decided; the status is written once, and not at all when nothing differs. Then the release is
@@ -96,6 +97,9 @@ func (r *Reconciler) pass(ctx context.Context, key types.NamespacedName) (time.D
 	if w.rollout == nil {
 		r.forget(key)
 		return 0, r.reportOrphan(ctx, w.release)
+	}
+	if w.rollout.DeletionTimestamp == nil && module.RolloutSuspended(w.rollout) {
+		return 0, nil
 	}
 	known := r.counts.of(key) // before the Kymas are read, so that events from here on are noted
 	wall, monotonic := r.Clock()

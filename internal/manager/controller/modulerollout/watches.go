@@ -25,7 +25,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Setup registers the controller:
 //
-//   - a rollout enqueues itself when its spec, deletion or finalizers changed, never by its own status;
+//   - a rollout enqueues itself when its spec, deletion, finalizers or suspension changed, never by its own status;
 //   - the release of its name enqueues it when its spec, its annotations or its deletion changed, a template of its module always;
 //   - a Kyma or a Manifest that is a member, or may become one, is noted and enqueues the rollout, at most once in a moment;
 //   - another maintenance policy enqueues every rollout, and one that comes from another replica, or goes to one, is counted or forgotten.
@@ -35,7 +35,8 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("rollout").
 		WithOptions(options).
-		For(&v1beta2.ModuleRollout{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, finalizersChanged))).
+		For(&v1beta2.ModuleRollout{}, builder.WithPredicates(predicate.Or(
+			predicate.GenerationChangedPredicate{}, finalizersChanged, resumed))).
 		Watches(&v1beta2.ModuleReleaseMeta{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(&v1beta2.ModuleTemplate{}, noting(r.ofTemplate)).
@@ -53,6 +54,13 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 // finalizersChanged passes updates that removed a finalizer, so that it is restored.
 var finalizersChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return len(e.ObjectOld.GetFinalizers()) != len(e.ObjectNew.GetFinalizers())
+}}
+
+// resumed passes updates that end the suspension of a rollout.
+var resumed = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, is := e.ObjectOld.(*v1beta2.ModuleRollout)
+	now, also := e.ObjectNew.(*v1beta2.ModuleRollout)
+	return is && also && module.RolloutSuspended(before) && !module.RolloutSuspended(now)
 }}
 
 // noting returns a handler that calls a function for every object of an event, before and after a change.

@@ -178,3 +178,27 @@ func TestWatches_AnotherPolicyEnqueuesWhatIsCounted(t *testing.T) {
 		t.Errorf("%d passes are enqueued", to.requests)
 	}
 }
+
+// TestReconcile_LeavesASuspendedRolloutAlone is what an import depends on: the position of a rollout is written after it.
+func TestReconcile_LeavesASuspendedRolloutAlone(t *testing.T) {
+	plan := newPlan()
+	plan.Labels = map[string]string{v1beta2.LabelSkipReconciliation: v1beta2.EnabledValue}
+	s := newStage(t, append(newFleet(1), plan, newRelease("1.0.0"), newTemplate("1.0.0"))...)
+	if s.run(); s.writes != 0 || s.mark() != "" || len(s.plan().Status.Channels) > 0 {
+		t.Errorf("%d writes, mark %q, status %+v", s.writes, s.mark(), s.plan().Status)
+	}
+	before, now := s.plan(), s.plan()
+	now.Labels = nil
+	passes := func(old, next client.Object) bool {
+		return resumed.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: next})
+	}
+	if !passes(before, now) || passes(now, before) {
+		t.Error("the end of a suspension is an event, its beginning is none")
+	}
+	if err := s.hub.Update(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	if s.run(); s.mark() == "" || len(s.plan().Status.Channels) == 0 {
+		t.Errorf("resumed: mark %q, status %+v", s.mark(), s.plan().Status)
+	}
+}
