@@ -11,12 +11,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
@@ -53,13 +56,16 @@ func spanOf(sent *tracepb.Span) span {
 	}
 	for _, attribute := range sent.GetAttributes() {
 		s.Attributes[attribute.GetKey()] = attribute.GetValue().GetStringValue()
+		if number, is := attribute.GetValue().GetValue().(*commonpb.AnyValue_IntValue); is {
+			s.Attributes[attribute.GetKey()] = strconv.FormatInt(number.IntValue, 10)
+		}
 	}
 	return s
 }
 
 // GomegaString implements format.GomegaStringer.
 func (s span) GomegaString() string {
-	return fmt.Sprint(s.Name, " ", s.ID, " below ", s.Parent, " ", s.Attributes)
+	return fmt.Sprint(s.Name, " ", s.ID, " below ", s.Parent, " ", s.Attributes["lifecycle_mgr.state"])
 }
 
 func startCollector() *collector {
@@ -88,13 +94,14 @@ func (c *collector) take(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// traceOf is for Eventually: the spans of the trace that the first pass of a Kyma began.
-func (c *collector) traceOf(kyma string) func() []span {
+// traceOf is for Eventually: the spans of the trace that the first pass over a generation of a Kyma began.
+func (c *collector) traceOf(kyma, generation string) func() []span {
+	root := map[string]string{"lifecycle_mgr.kyma.name": kyma, "lifecycle_mgr.generation": generation}
 	return func() []span {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		first := slices.IndexFunc(c.spans, func(s span) bool {
-			return s.Name == "Kyma reconcile" && s.Attributes["lifecycle_mgr.kyma.name"] == kyma && s.Parent == ""
+			return s.Name == "Kyma reconcile" && s.Parent == "" && includes(s.Attributes, root)
 		})
 		var found []span
 		for _, s := range c.spans {
@@ -126,8 +133,9 @@ func (c *collector) sent() []byte {
 	return bytes.Clone(c.bytes)
 }
 
-func named(name string, attributes map[string]string) func(span) bool {
-	return func(s span) bool { return s.Name == name && includes(s.Attributes, attributes) }
+// hasSpan says that a trace has a span with a name and attributes.
+func hasSpan(name string, attributes map[string]string) types.GomegaMatcher {
+	return ContainElement(Satisfy(func(s span) bool { return s.Name == name && includes(s.Attributes, attributes) }))
 }
 
 // connected says that every span but the first one has its parent in the trace.
@@ -199,19 +207,19 @@ var _ = Describe("Traces", Ordered, func() {
 		env.FaultFree()
 
 		kyma := readyKyma(env.Runtimes[0], testkit.WithModule(module))
-		trace := c.traceOf(kyma.Name)
-		inRuntime := map[string]string{"lifecycle_mgr.cluster": "runtime", "lifecycle_mgr.request.verb": "create"}
+		inRuntime := map[string]string{
+			"lifecycle_mgr.cluster": "runtime", "lifecycle_mgr.request.verb": "create", "http.response.status_code": "201",
+		}
 		inHub := map[string]string{"lifecycle_mgr.cluster": "hub"}
 		ofModule := map[string]string{"lifecycle_mgr.module.name": module}
+		moduleReady := map[string]string{"lifecycle_mgr.module.name": module, "lifecycle_mgr.state": "Ready"}
 		ready := map[string]string{"lifecycle_mgr.state": "Ready"}
-		Eventually(trace).Should(And(
-			ContainElement(named("PATCH manifests.operator.kyma-project.io", inHub)),
-			ContainElement(named("phase queue", ofModule)), ContainElement(named("phase fetch", ofModule)),
-			ContainElement(named("phase verify", ofModule)), ContainElement(named("phase apply", ofModule)),
-			ContainElement(named("phase ready", ofModule)),
-			ContainElement(named("Manifest reconcile", ofModule)), ContainElement(named("POST configmaps", inRuntime)),
-			ContainElement(named("POST secrets", inRuntime)),
-			ContainElement(named("Kyma reconcile", ready)),
+		Eventually(c.traceOf(kyma.Name, "1")).Should(And(
+			hasSpan("PATCH manifests.operator.kyma-project.io", inHub),
+			hasSpan("phase queue", ofModule), hasSpan("phase fetch", ofModule), hasSpan("phase verify", ofModule),
+			hasSpan("phase apply", ofModule), hasSpan("phase ready", ofModule),
+			hasSpan("Manifest reconcile", moduleReady), hasSpan("POST configmaps", inRuntime), hasSpan("POST secrets", inRuntime),
+			hasSpan("Kyma reconcile", ready),
 			Satisfy(connected)))
 
 		By("a pass that finds nothing to do")
@@ -225,7 +233,9 @@ var _ = Describe("Traces", Ordered, func() {
 
 		By("its deletion, which is another change")
 		remove(kyma)
-		Eventually(func() int { return c.spansOf(kyma.Name) }).Should(BeNumerically(">", before))
+		Eventually(c.traceOf(kyma.Name, "2")).Should(And(
+			hasSpan("DELETE manifests.operator.kyma-project.io", inHub), hasSpan("Manifest reconcile", ofModule),
+			hasSpan("DELETE configmaps", map[string]string{"lifecycle_mgr.cluster": "runtime"}), Satisfy(connected)))
 		stopManager() // sends the rest
 		access := &corev1.Secret{}
 		Expect(env.Hub.Client.Get(ctx(), client.ObjectKeyFromObject(kyma), access)).To(Succeed())
@@ -238,11 +248,16 @@ var _ = Describe("Traces", Ordered, func() {
 		begun := time.Now()
 		stopManager()
 		normal := time.Since(begun)
+		lines := func() int {
+			return env.Log.Times("traces", "The collector takes no traces; they are dropped and counted until it does")
+		}
+		before := lines()
 		withCollector(collector())
 		env.FaultFree()
 		readyKyma(env.Runtimes[0], testkit.WithModule(offerMaps("1.0.0")))
 		if counted != "" {
 			Eventually(seriesOf("lifecycle_mgr_trace_spans_total", "outcome", nil)).Should(HaveKeyWithValue(counted, BeNumerically(">", 0)))
+			Expect(lines()-before).To(Equal(1), "an outage is one line")
 		}
 		begun = time.Now()
 		stopManager()

@@ -77,7 +77,12 @@ func TestTransport_Attributes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.answer = test.answer
+			b.answer = func(req *http.Request) (*http.Response, error) {
+				if len(req.Header) != 0 {
+					t.Errorf("the cluster was sent %v", req.Header)
+				}
+				return test.answer(req)
+			}
 			ctx, pass := b.BeginManifest(t.Context(), manifest(1, 1))
 			b.send(ctx, test.method, "https://user:s3cret@runtime:6443/s3cret/api/v1/namespaces/a/secrets/s3cret?fieldManager=s3cret")
 			pass.End(v1beta2.StateReady, nil)

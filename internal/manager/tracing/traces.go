@@ -91,8 +91,11 @@ func (t *Traces) joinLocked(p *Pass, under *change) {
 // Asking records that the pass of a context is about to write or delete a Manifest: the first pass of the Manifest may begin before the write
 // has its response. The result is called with that.
 func (t *Traces) Asking(ctx context.Context, manifest types.NamespacedName) func(written *v1beta2.Manifest, err error) {
+	if t == nil {
+		return ignoreWritten
+	}
 	p := passOf(ctx)
-	if t == nil || p == nil {
+	if p == nil {
 		return ignoreWritten
 	}
 	p.spanContext()

@@ -146,7 +146,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	ctx = r.Phases.Begin(ctx, manifest)
 	result, err := r.reconcile(ctx, w)
 	r.noteProgress(ctx, w)
-	trace.End(manifest.Status.State, err)
+	trace.End(w.manifest.Status.State, err)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, nil // the manager ends, or the Manifest is another replica's by now; what was cut off is no error
 	}
