@@ -73,6 +73,13 @@ func (p *Pass) spanContext() trace.SpanContext {
 	return p.context
 }
 
+// isVoid reports whether a pass ended without having done anything: there is no trace to belong to.
+func (p *Pass) isVoid() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended && !p.context.IsValid()
+}
+
 func (p *Pass) startLocked() {
 	if p.span != nil || p.ended {
 		return

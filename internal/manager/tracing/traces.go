@@ -22,6 +22,7 @@ type Traces struct {
 	tracer trace.Tracer
 	now    func() time.Time
 
+	// mu is taken before the lock of a Pass, never after it.
 	mu sync.Mutex
 	// kymas and manifests hold the changes that are under way.
 	kymas, manifests map[types.NamespacedName]*change
@@ -80,7 +81,7 @@ func (t *Traces) BeginManifest(ctx context.Context, m *v1beta2.Manifest) (contex
 // joinLocked puts a pass into the trace of the change that it carries out. Of a change that another one has overtaken it gets a link.
 func (t *Traces) joinLocked(p *Pass, under *change) {
 	switch {
-	case under == nil:
+	case under == nil, under.origin.isVoid():
 	case p.begun.Sub(under.begun) > longestChange, under.generation != 0 && under.generation != p.generation:
 		p.overtaken = under.origin
 	default:

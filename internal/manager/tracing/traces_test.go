@@ -51,6 +51,12 @@ func TestTraces(t *testing.T) {
 			b.manifestPass(manifest(1, 1), "ready")
 			b.manifestPass(manifest(1, 1))
 		}, []string{"Manifest reconcile(PATCH deployments.apps, phase fetch, " + applies + ", phase ready)", applies}},
+		"a pass that does nothing for a Manifest leaves the trace to the next one": {func(b *bench) {
+			_, pass := b.BeginManifest(b.t.Context(), manifest(1, -1))
+			pass.End(v1beta2.StateProcessing, nil)
+			b.manifestPass(manifest(1, -1), "fetch")
+			b.manifestPass(manifest(1, 1), "ready")
+		}, []string{"Manifest reconcile(PATCH deployments.apps, phase fetch, " + applies + ", phase ready)"}},
 		"a write that asks for nothing new changes nothing": {func(b *bench) {
 			b.kymaPass(1, manifest(1, 1), v1beta2.StateReady)
 			b.manifestPass(manifest(1, 1))
