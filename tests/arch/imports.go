@@ -204,7 +204,14 @@ type forbiddenLink struct{ prefix, needed string }
 // forbiddenLinks are these by package.
 var forbiddenLinks = map[string][]forbiddenLink{
 	"./cmd": notInManager, "./pkg/installer": optional, "./pkg/declarative": optional,
-	"./samples/beacon": {optionalKustomize, optionalGit}, "./pkg/component": lateOCM, "./cmd/kyma": lateOCM,
+	"./samples/beacon": {optionalKustomize, optionalGit}, "./pkg/component": lateOCM, "./cmd/kyma": append(noTraces, lateOCM...),
+}
+
+// noTraces are what the manager sends traces with. The API of OpenTelemetry comes with libraries, and does nothing without them.
+var noTraces = []forbiddenLink{
+	{"go.opentelemetry.io/otel/sdk", "internal/manager/tracing/otlp"},
+	{"go.opentelemetry.io/otel/exporters", "internal/manager/tracing/otlp"},
+	{"go.opentelemetry.io/proto", "internal/manager/tracing/otlp"},
 }
 
 // lateOCM are the parts of the OCM library that made up a fifth of the start of every command of kyma, as Go prepares a package that is

@@ -35,6 +35,14 @@ has. Takes .root, .file and .objects.
 {{- end -}}
 {{- end -}}
 
+{{- /* Writes the port of the collector that gets traces; nothing if there is none. */ -}}
+{{- define "lifecycle-manager.tracingPort" -}}
+{{- with .Values.tracing.endpoint -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* Refuses values that contradict each other. */ -}}
 {{- define "lifecycle-manager.check" -}}
 {{- if and (ne .Release.Namespace "kcp-system") (not .Values.namespace.create) -}}

@@ -25,6 +25,7 @@
 {{- with $values.registry.host -}}{{- $args = append $args (printf "--oci-registry-host=%s" .) -}}{{- end -}}
 {{- with $values.registry.credentialSecret -}}{{- $args = append $args (printf "--oci-registry-cred-secret=%s" .) -}}{{- end -}}
 {{- with $values.logLevel -}}{{- $args = append $args (printf "--log-level=%d" (int .)) -}}{{- end -}}
+{{- with $values.tracing.endpoint -}}{{- $args = append $args (printf "--otlp-endpoint=%s" .) -}}{{- end -}}
 {{- $namespaces := join "," $values.local.namespaces -}}
 {{- if and $values.local.enabled (ne $namespaces "kcp-system") -}}
 {{- $args = append $args (printf "--local-namespaces=%s" $namespaces) -}}

@@ -31,13 +31,22 @@ const (
 	Ready Phase = "ready"
 )
 
+// Ended is a phase that has ended.
+type Ended struct {
+	Manifest types.NamespacedName
+	// Module is empty for a stand-alone Manifest.
+	Module   string
+	Phase    Phase
+	From, To time.Time
+}
+
 // ofManifest are the phases of a Manifest.
 var ofManifest = []Phase{Queue, Fetch, Verify, Apply, Ready}
 
 // Tracker holds the installations and upgrades that are under way. A nil Tracker tracks nothing.
 type Tracker struct {
-	// Observe is called with each phase that has ended; module is empty for a stand-alone Manifest.
-	Observe func(module string, phase Phase, took time.Duration)
+	// Observe is called with each phase that has ended.
+	Observe func(Ended)
 	// Now returns the clock.
 	Now func() time.Time
 
@@ -103,13 +112,13 @@ func (t *Tracker) Requested(m *v1beta2.Manifest) {
 	kyma := types.NamespacedName{Namespace: m.Namespace, Name: m.Labels[v1beta2.LabelKymaName]}
 	if since, waited := t.waiting[kyma][module]; waited {
 		delete(t.waiting[kyma], module)
-		t.Observe(module, Window, t.Now().Sub(since))
+		t.Observe(Ended{Manifest: client.ObjectKeyFromObject(m), Module: module, Phase: Window, From: since, To: t.Now()})
 	}
 	known := t.runs[client.ObjectKeyFromObject(m)]
 	if !known.is(m) {
 		known = t.beginLocked(m, Queue)
 	} else if !known.asked { // its first pass began before the response to the write arrived
-		t.Observe(module, Queue, 0)
+		t.Observe(Ended{Manifest: known.key, Module: module, Phase: Queue, From: known.since, To: known.since})
 	}
 	known.asked = true
 }
@@ -169,7 +178,7 @@ func (r *run) reachLocked(phase Phase) {
 		return
 	}
 	now := r.tracker.Now()
-	r.tracker.Observe(r.module, phase, now.Sub(r.since))
+	r.tracker.Observe(Ended{Manifest: r.key, Module: r.module, Phase: phase, From: r.since, To: now})
 	r.since, r.current = now, at+1
 	if r.current == len(ofManifest) {
 		delete(r.tracker.runs, r.key)

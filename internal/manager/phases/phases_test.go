@@ -29,11 +29,11 @@ type bench struct {
 func newBench() *bench {
 	b := &bench{clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	b.Now = func() time.Time { return b.clock }
-	b.Observe = func(module string, phase Phase, took time.Duration) {
-		if module != "istio" {
-			phase = "of another module: " + phase
+	b.Observe = func(ended Ended) {
+		if ended.Module != "istio" || ended.Manifest != manifest {
+			ended.Phase = "of another module: " + ended.Phase
 		}
-		b.observed = append(b.observed, fmt.Sprintf("%s %s", phase, took))
+		b.observed = append(b.observed, fmt.Sprintf("%s %s", ended.Phase, ended.To.Sub(ended.From)))
 	}
 	return b
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/tracing"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/policy"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -43,6 +44,7 @@ type assembly struct {
 	calls      *metrics.APICalls
 	repairs    *metrics.Repairs
 	phases     *phases.Tracker
+	traces     *tracing.Traces
 	states     *metrics.States
 	requeues   *metrics.Requeues
 	verdicts   *metrics.Signatures
@@ -129,7 +131,7 @@ func (a *assembly) measure(context.Context) (err error) {
 	if a.repairs, err = metrics.NewRepairs(a.registry); err != nil {
 		return err
 	}
-	if a.phases, err = trackPhases(a.registry); err != nil {
+	if a.phases, err = trackPhases(a.registry, a.traces); err != nil {
 		return err
 	}
 	if a.requeues, err = metrics.NewRequeues(a.registry); err != nil {
@@ -198,9 +200,12 @@ func (a *assembly) newFleet() *clustercache.Clusters {
 	return clustercache.New(config)
 }
 
-// wrapRuntime counts the calls to a runtime, and lets tests see them.
+// wrapRuntime counts and records the calls to a runtime, and lets tests see them.
 func (a *assembly) wrapRuntime(next http.RoundTripper) http.RoundTripper {
 	counted := a.calls.To(metrics.Runtime)(next)
+	if a.traces != nil {
+		counted = a.traces.Transport(metrics.Runtime)(counted)
+	}
 	if a.hooks.WrapRuntime != nil {
 		return a.hooks.WrapRuntime(counted)
 	}
@@ -216,8 +221,8 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
 		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
-		Phases: a.phases,
-		Plans:  manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
+		Phases: a.phases, Traces: a.traces,
+		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
 	}
 	if a.watched.pull != nil {
 		kymas.PullSecret = &everyKyma{secret: a.watched.pull, kymas: a.mgr.GetClient(), remote: true}
@@ -237,7 +242,7 @@ func (a *assembly) newManifests() *manifest.Reconciler {
 		Backoff: flowcontrol.NewBackOff(time.Second, longestPause), Now: metav1.Now,
 		InstallsLocally: a.config.installsLocallyAs, Requeues: a.requeues, Verdicts: a.verdicts, PullSecret: a.config.PullSecret,
 		HubSecrets: a.watched.deployer, Priorities: &a.causes, Adoptions: manifest.NewAdoptions(),
-		Progress: &a.progress, Phases: a.phases, Repairs: a.repairs,
+		Progress: &a.progress, Phases: a.phases, Traces: a.traces, Repairs: a.repairs,
 	}
 	if a.watched.login != nil {
 		manifests.Login = a.watched.login

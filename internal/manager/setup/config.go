@@ -13,6 +13,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/conversion"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/tracing/otlp"
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	PprofEnabled                               bool
 	// PerKymaMetrics publishes series for each Kyma, module and runtime beside the counts of all.
 	PerKymaMetrics bool
+	// OTLPEndpoint is the URL of the collector that traces are sent to; empty: nothing is recorded.
+	OTLPEndpoint string
 	// LeaderElection shares the Kymas with other replicas.
 	LeaderElection                            bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -155,6 +158,10 @@ func (c *Config) limitProblems() []error {
 	}
 	refuse(c.ContentURL != "" && !strings.HasPrefix(c.ContentURL, "https://"), "--content-url %q: write https://host[:port]", c.ContentURL)
 	refuse(c.ContentURL != "" && c.ContentAddress == "", "--content-url needs --content-bind-address")
+	if c.OTLPEndpoint != "" {
+		err := otlp.Check(c.OTLPEndpoint)
+		refuse(err != nil, "--otlp-endpoint: %w", err)
+	}
 	return problems
 }
 

@@ -51,6 +51,8 @@ func TestValidate(t *testing.T) {
 		"an account with an empty part":          {func(c *Config) { c.LocalAccount = "a/" }, []string{"--local-service-account"}},
 		"every namespace for the hub itself":     {func(c *Config) { c.LocalNamespaces = []string{"*"} }, nil},
 		"an invalid namespace for the hub":       {func(c *Config) { c.LocalNamespaces = []string{"a", "b/c"} }, []string{"--local-namespaces", `"b/c"`}},
+		"a collector of traces":                  {func(c *Config) { c.OTLPEndpoint = "https://collector:4318" }, nil},
+		"a collector by another protocol":        {func(c *Config) { c.OTLPEndpoint = "collector:4317" }, []string{"--otlp-endpoint", "http(s)://"}},
 		"all problems are reported at once": {
 			func(c *Config) { c.RegistryHost, c.KymaWorkers, c.StreamsPerRuntime = "", 0, 0 },
 			[]string{"no registry", "--max-concurrent-", "--max-streams-per-runtime"},

@@ -49,6 +49,8 @@ func bindServers(set *flag.FlagSet, c *Config) {
 	set.StringVar(&c.ProbeAddress, "health-probe-bind-address", c.ProbeAddress, "address of /healthz and /readyz")
 	set.BoolVar(&c.PprofEnabled, "pprof", c.PprofEnabled, "serve Go profiles")
 	set.StringVar(&c.PprofAddress, "pprof-bind-address", c.PprofAddress, "address of the Go profiles")
+	set.StringVar(&c.OTLPEndpoint, "otlp-endpoint", c.OTLPEndpoint,
+		"collector that gets traces by OTLP over HTTP, http(s)://host[:port]; empty: nothing is recorded")
 	set.BoolVar(&c.LeaderElection, "leader-elect", c.LeaderElection, "share the Kymas with other replicas; without it there must be only one")
 	set.DurationVar(&c.LeaseDuration, "leader-election-lease-duration", c.LeaseDuration,
 		"how long the heartbeat of a replica may be unchanged before others take over")

@@ -10,18 +10,20 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/manager/metrics"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/phases"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/tracing"
 )
 
-// trackPhases returns the Tracker of both controllers, which publishes what it observes.
-func trackPhases(registry prometheus.Registerer) (*phases.Tracker, error) {
+// trackPhases returns the Tracker of both controllers, which publishes what it observes, and records it in traces.
+func trackPhases(registry prometheus.Registerer, traces *tracing.Traces) (*phases.Tracker, error) {
 	published, err := metrics.NewPhases(registry)
 	if err != nil {
 		return nil, err
 	}
 	return &phases.Tracker{
 		Now: time.Now,
-		Observe: func(module string, phase phases.Phase, took time.Duration) {
-			published.Observe(module, string(phase), took)
+		Observe: func(e phases.Ended) {
+			published.Observe(e.Module, string(e.Phase), e.To.Sub(e.From))
+			traces.Phase(e.Manifest, e.Module, string(e.Phase), e.Phase == phases.Ready, e.From, e.To)
 		},
 	}, nil
 }

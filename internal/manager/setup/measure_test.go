@@ -40,7 +40,7 @@ func TestServerOf(t *testing.T) {
 
 func TestTrackPhases_PublishesWhatIsObserved(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	tracker, err := trackPhases(registry)
+	tracker, err := trackPhases(registry, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,14 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 		return fmt.Errorf("set up the manager: %w", err)
 	}
 	hub.Wrap(calls.To(metrics.Hub))
+	traces, stop, err := startTraces(ctx, c.OTLPEndpoint, log.WithName("traces"), registry)
+	if err != nil {
+		return fmt.Errorf("set up the manager: %w", err)
+	}
+	defer stop()
+	if traces != nil {
+		hub.Wrap(traces.Transport(metrics.Hub))
+	}
 	shares, err := newSharing(rest.CopyConfig(hub), &c, log.WithName("shards"), hooks, registry)
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
@@ -73,6 +81,7 @@ func Run(ctx context.Context, hub *rest.Config, c Config, log logr.Logger, hooks
 	shares.view = view{cached: mgr.GetClient(), live: mgr.GetAPIReader(), namespace: c.Namespace}
 	parts := &assembly{
 		mgr: mgr, hub: plain, config: &c, log: log, hooks: hooks, registry: registry, calls: calls, sharing: shares, lasts: newLasting(),
+		traces: traces,
 	}
 	if err := parts.assemble(ctx); err != nil {
 		return fmt.Errorf("set up the manager: %w", err)

@@ -85,10 +85,12 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 	for _, manifest := range plan.Apply {
 		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
 			r.addPlan(ctx, manifest)
+			asked := r.Traces.Asking(ctx, client.ObjectKeyFromObject(manifest))
 			written, err := r.apply(ctx, manifest)
 			if err == nil {
 				r.Phases.Requested(written)
 			}
+			asked(written, err)
 			return written, err
 		}})
 	}
@@ -102,8 +104,10 @@ func (r *Reconciler) writes(plan module.Plan) []write {
 	for i := range plan.Delete {
 		manifest := plan.Delete[i].DeepCopy()
 		writes = append(writes, write{manifest.Labels[v1beta2.LabelModuleName], func(ctx context.Context) (*v1beta2.Manifest, error) {
-			uid := manifest.UID
-			return nil, client.IgnoreNotFound(r.Client.Delete(ctx, manifest, client.Preconditions{UID: &uid}))
+			uid, asked := manifest.UID, r.Traces.Asking(ctx, client.ObjectKeyFromObject(manifest))
+			err := r.Client.Delete(ctx, manifest, client.Preconditions{UID: &uid})
+			asked(nil, err)
+			return nil, client.IgnoreNotFound(err)
 		}})
 	}
 	return writes

@@ -26,6 +26,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/remotesync"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/tracing"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
@@ -82,6 +83,8 @@ type Reconciler struct {
 	Progress *progress.Registry
 	// Phases measures installations and upgrades; shared with the Manifest controller. Nil: they are not measured.
 	Phases *phases.Tracker
+	// Traces records passes; shared with the Manifest controller. Nil: they are not recorded.
+	Traces *tracing.Traces
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.
@@ -155,6 +158,14 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		return ctrl.Result{}, nil
 	}
 	kyma := before.DeepCopy()
+	ctx, trace := r.Traces.BeginKyma(ctx, kyma)
+	result, err := r.step(ctx, req, kyma, before)
+	trace.End(kyma.Status.State, err)
+	return result, err
+}
+
+// step runs the pass of a Kyma that is there.
+func (r *Reconciler) step(ctx context.Context, req ctrl.Request, kyma, before *v1beta2.Kyma) (ctrl.Result, error) {
 	if !kyma.DeletionTimestamp.IsZero() {
 		r.unrequire(req.NamespacedName) // it may last for days, and nothing new is installed
 		return r.teardown(ctx, kyma, before)
@@ -234,6 +245,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 		r.Priorities.Kymas.Forget(key)
 	}
 	r.Phases.Wait(key, nil)
+	r.Traces.ForgetKyma(key)
 	r.untrack(key)
 	r.unrequire(key)
 	r.paces.Delete(key)

@@ -26,6 +26,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/manager/priority"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/progress"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
+	"github.com/kyma-project/lifecycle-manager/internal/manager/tracing"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/workerslot"
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
@@ -60,6 +61,8 @@ type Reconciler struct {
 	Progress *progress.Registry
 	// Phases measures installations and upgrades; shared with the Kyma controller. Nil: they are not measured.
 	Phases *phases.Tracker
+	// Traces records passes; shared with the Kyma controller. Nil: they are not recorded.
+	Traces *tracing.Traces
 	// Slots bounds how many passes work at a time while others wait for runtimes; nil: only the number of workers does.
 	Slots *workerslot.Pool
 	// Events records what happened, for users.
@@ -139,9 +142,11 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 		return ctrl.Result{}, nil
 	}
 	w := newScope(manifest, r.Now())
+	ctx, trace := r.Traces.BeginManifest(ctx, manifest)
 	ctx = r.Phases.Begin(ctx, manifest)
 	result, err := r.reconcile(ctx, w)
 	r.noteProgress(ctx, w)
+	trace.End(w.manifest.Status.State, err)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, nil // the manager ends, or the Manifest is another replica's by now; what was cut off is no error
 	}
@@ -288,6 +293,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.counted(key, nil)
 	r.Progress.Forget(key)
 	r.Phases.Forget(key)
+	r.Traces.ForgetManifest(key)
 	if r.Priorities != nil {
 		r.Priorities.Manifests.Forget(key)
 	}
