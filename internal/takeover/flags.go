@@ -45,7 +45,7 @@ var SharedFlags = strings.Fields(`metrics-bind-address health-probe-bind-address
 var NewFlags = strings.Fields(`kyma-namespace operator-namespace max-streams-per-runtime audit-interval local-service-account content-dir
 	approval-file content-max-bytes content-bind-address content-cert-dir content-url registries-file signatures-file allow-runtime-versions
 	maintenance-policy-file catalog-sync-rate webhook-bind-address webhook-service webhook-url standard-watch-streams local-namespaces
-	component-name-mapping per-kyma-metrics`)
+	component-name-mapping per-kyma-metrics otlp-endpoint`)
 
 // UpstreamDefaults are upstream's defaults of shared flags whose default differs here.
 var UpstreamDefaults = map[string]string{

@@ -24,6 +24,7 @@ var inManager = []string{
 	"api", "pkg", "internal/module", "internal/kubeconfig", "internal/egress", "internal/signcoverage", "internal/installable",
 	"internal/manager/sharding", "internal/manager/workerslot", "internal/manager/priority", "internal/manager/hubwatch",
 	"internal/manager/predicates", "internal/manager/progress", "internal/manager/phases", "internal/manager/runtimes",
+	"internal/manager/tracing",
 }
 
 // ofModules is what those clients may import that work on what a cluster says of modules.
@@ -53,6 +54,7 @@ var layers = []layer{
 	{"internal/manager/predicates", []string{"api"}},
 	{"internal/manager/progress", []string{"api", "internal/module"}},
 	{"internal/manager/phases", []string{"api"}},
+	{"internal/manager/tracing", []string{"api"}},
 	{"internal/manager/runtimes", []string{"api", "pkg"}},
 	{"internal/manager/remotesync", []string{"api", "pkg", "config/crd"}},
 	{"internal/manager/controller/*", append([]string{"internal/manager/remotesync"}, inManager...)},

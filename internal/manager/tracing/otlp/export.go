@@ -89,7 +89,7 @@ func Start(ctx context.Context, endpoint string, counts Counts, log logr.Logger)
 	limits := sdktrace.NewSpanLimits()
 	limits.AttributeValueLengthLimit = longestValue
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(&gate{SpanProcessor: batches, sender: send}),
+		sdktrace.WithSpanProcessor(&boundedProcessor{SpanProcessor: batches, sender: send}),
 		sdktrace.WithResource(described), sdktrace.WithRawSpanLimits(limits),
 	)
 	return &Exporter{provider: provider, sender: send}, nil

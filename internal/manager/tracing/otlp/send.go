@@ -89,21 +89,21 @@ func (s *sender) cause(err error) string {
 	}
 }
 
-// gate bounds how many spans wait, and counts those that it drops; the queue behind it is never full.
-type gate struct {
+// boundedProcessor bounds how many spans wait, and counts those that it drops; the queue behind it is never full.
+type boundedProcessor struct {
 	sdktrace.SpanProcessor
 	sender *sender
 }
 
 // OnEnd implements sdktrace.SpanProcessor.
-func (g *gate) OnEnd(span sdktrace.ReadOnlySpan) {
+func (b *boundedProcessor) OnEnd(span sdktrace.ReadOnlySpan) {
 	if !span.SpanContext().IsSampled() {
 		return
 	}
-	if g.sender.waiting.Add(1) > mostWaiting {
-		g.sender.waiting.Add(-1)
-		g.sender.counts.Dropped(QueueFull, 1)
+	if b.sender.waiting.Add(1) > mostWaiting {
+		b.sender.waiting.Add(-1)
+		b.sender.counts.Dropped(QueueFull, 1)
 		return
 	}
-	g.SpanProcessor.OnEnd(span)
+	b.SpanProcessor.OnEnd(span)
 }
