@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -10,15 +11,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/random"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
-	"github.com/kyma-project/lifecycle-manager/hack/release/archive"
 	"github.com/kyma-project/lifecycle-manager/internal/devenv/localcluster"
 	"github.com/kyma-project/lifecycle-manager/tests/testkit"
 )
@@ -58,24 +60,42 @@ func (n *newcomer) putRelease() {
 	GinkgoHelper()
 	kyma, err := os.ReadFile(filepath.Join(programs, "kyma"))
 	Expect(err).NotTo(HaveOccurred())
-	files, err := archive.Tar([]archive.File{{Name: "kyma", Data: kyma, Executable: true}}, time.Unix(0, 0))
-	Expect(err).NotTo(HaveOccurred())
 	var packed bytes.Buffer
 	compressor, err := gzip.NewWriterLevel(&packed, gzip.NoCompression) // compressing takes longer than the rest of the page
 	Expect(err).NotTo(HaveOccurred())
-	Expect(compressor.Write(files)).To(Equal(len(files)))
+	program := tar.NewWriter(compressor)
+	Expect(program.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "kyma", Mode: 0o755, Size: int64(len(kyma))})).To(Succeed())
+	Expect(program.Write(kyma)).To(Equal(len(kyma)))
+	Expect(program.Close()).To(Succeed())
 	Expect(compressor.Close()).To(Succeed())
 	installation, err := run(filepath.Join(programs, "kyma"), "install", "--export", "--image", "lifecycle-manager:"+pageVersion)
 	Expect(err).NotTo(HaveOccurred())
 	var sums bytes.Buffer
 	Expect(os.Mkdir(n.dir, 0o755)).To(Succeed())
-	for _, file := range []archive.File{
-		{Name: "install.yaml", Data: []byte(installation)}, {Name: "kyma_" + pageVersion + "_linux_amd64.tar.gz", Data: packed.Bytes()},
+	for name, data := range map[string][]byte{
+		"install.yaml": []byte(installation), "kyma_" + pageVersion + "_linux_amd64.tar.gz": packed.Bytes(),
+		"lifecycle-manager_" + pageVersion + "_image.tar": anyImage(pageVersion),
 	} {
-		Expect(os.WriteFile(filepath.Join(n.dir, file.Name), file.Data, 0o644)).To(Succeed())
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(file.Data), file.Name)
+		Expect(os.WriteFile(filepath.Join(n.dir, name), data, 0o644)).To(Succeed())
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(data), name)
 	}
 	Expect(os.WriteFile(filepath.Join(n.dir, "SHA256SUMS"), sums.Bytes(), 0o644)).To(Succeed())
+}
+
+// anyImage returns an OCI layout in a tar, as a release has one, with an image that has no program in it: no container runs in this test.
+func anyImage(version string) []byte {
+	GinkgoHelper()
+	index, err := random.Index(1024, 1, 2)
+	Expect(err).NotTo(HaveOccurred())
+	dir := GinkgoT().TempDir()
+	images, err := layout.Write(dir, empty.Index)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(images.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": version}))).To(Succeed())
+	var packed bytes.Buffer
+	writer := tar.NewWriter(&packed)
+	Expect(writer.AddFS(os.DirFS(dir))).To(Succeed())
+	Expect(writer.Close()).To(Succeed())
+	return packed.Bytes()
 }
 
 // runManager stands in for the pod of the manager, since the cluster of this test has Deployments and Pods but no containers: it runs the
