@@ -84,7 +84,9 @@ func (c *copying) pushImages(ctx context.Context) error {
 func (c *copying) sendImage(ctx context.Context, image *copiedImage, to imageTarget, tag string) (err error) {
 	image.changed, err = putImage(ctx, image.foundImage, to, tag, c.opts)
 	if err == nil && c.opts.Referrers {
-		image.referrers, err = putReferrers(ctx, image.foundImage, to, c.opts)
+		referrers := referrersCopy{image: image.foundImage, to: to, opts: c.opts}
+		err = referrers.all(ctx)
+		image.referrers, image.changed = referrers.count, image.changed || referrers.changed
 	}
 	return registryError(err)
 }

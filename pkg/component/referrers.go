@@ -77,13 +77,23 @@ func (s verifiedStorage) Fetch(ctx context.Context, wanted ocispec.Descriptor) (
 	return verifying(blob, wanted), nil
 }
 
-// putReferrers copies what refers to an image, or to one of the images of an index, and returns how many manifests these are.
-func putReferrers(ctx context.Context, image foundImage, to imageTarget, opts CopyOptions) (count int, err error) {
-	nodes := []ocispec.Descriptor{image.Descriptor}
-	if isIndex(image.MediaType) {
-		below, err := orascontent.Successors(ctx, image.from, image.Descriptor)
+// referrersCopy is the copy of what refers to one image.
+type referrersCopy struct {
+	image foundImage
+	to    imageTarget
+	opts  CopyOptions
+
+	count   int  // manifests that refer to the image
+	changed bool // at least one of them was not there
+}
+
+// all copies what refers to the image, or to one of the images of an index.
+func (c *referrersCopy) all(ctx context.Context) error {
+	nodes := []ocispec.Descriptor{c.image.Descriptor}
+	if isIndex(c.image.MediaType) {
+		below, err := orascontent.Successors(ctx, c.image.from, c.image.Descriptor)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		nodes = append(nodes, below...)
 	}
@@ -95,51 +105,49 @@ func putReferrers(ctx context.Context, image foundImage, to imageTarget, opts Co
 			continue
 		}
 		seen[node.Digest] = true
-		found, err := image.from.Predecessors(ctx, node)
+		found, err := c.image.from.Predecessors(ctx, node)
 		if err != nil {
-			return count, fmt.Errorf("referrers of %s: %w", node.Digest, err)
+			return fmt.Errorf("referrers of %s: %w", node.Digest, err)
 		}
-		nodes, count = append(nodes, found...), count+len(found)
+		nodes = append(nodes, found...)
 		for _, referrer := range found {
-			if err := putReferrer(ctx, image, to, referrer, "", opts); err != nil {
-				return count, fmt.Errorf("referrer %s of %s: %w", referrer.Digest, node.Digest, err)
+			if err := c.one(ctx, referrer, ""); err != nil {
+				return fmt.Errorf("referrer %s of %s: %w", referrer.Digest, node.Digest, err)
 			}
 		}
-		tags, err := putCosignTags(ctx, image, to, node.Digest, opts)
-		if count += tags; err != nil {
-			return count, err
+		if err := c.cosignTags(ctx, node.Digest); err != nil {
+			return err
 		}
 	}
-	return count, nil
+	return nil
 }
 
-// putCosignTags copies what cosign stored for a digest.
-func putCosignTags(ctx context.Context, image foundImage, to imageTarget, of digest.Digest, opts CopyOptions) (count int, err error) {
+// cosignTags copies what cosign stored for a digest.
+func (c *referrersCopy) cosignTags(ctx context.Context, of digest.Digest) error {
 	for _, suffix := range cosignSuffixes {
 		tag := strings.ReplaceAll(of.String(), ":", "-") + suffix
-		found, err := image.tagged(ctx, tag)
+		found, err := c.image.tagged(ctx, tag)
 		if errors.Is(err, errdef.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return count, fmt.Errorf("tag %s: %w", tag, err)
+			return fmt.Errorf("tag %s: %w", tag, err)
 		}
-		if err := putReferrer(ctx, image, to, found, tag, opts); err != nil {
-			return count, fmt.Errorf("tag %s: %w", tag, err)
+		if err := c.one(ctx, found, tag); err != nil {
+			return fmt.Errorf("tag %s: %w", tag, err)
 		}
-		count++
 	}
-	return count, nil
+	return nil
 }
 
-// putReferrer copies one manifest. Signatures are added under a tag of cosign's, so that such a tag may move.
-func putReferrer(ctx context.Context, image foundImage, to imageTarget, referrer ocispec.Descriptor, tag string, opts CopyOptions) error {
+// one copies one manifest. Signatures are added under a tag of cosign's, so that such a tag may move.
+func (c *referrersCopy) one(ctx context.Context, referrer ocispec.Descriptor, tag string) error {
+	opts := c.opts
 	opts.Overwrite = true
-	_, err := putImage(ctx, foundImage{Descriptor: referrer, from: image.from}, to, tag, opts)
-	if noting, ok := to.(interface {
-		Note(referrer ocispec.Descriptor) error
-	}); err == nil && ok && !opts.DryRun {
-		return noting.Note(referrer)
+	changed, err := putImage(ctx, foundImage{Descriptor: referrer, from: c.image.from}, c.to, tag, opts)
+	c.count, c.changed = c.count+1, c.changed || changed
+	if layout, ok := c.to.(layoutRepository); err == nil && ok && !opts.DryRun {
+		return layout.Note(referrer)
 	}
 	return err
 }

@@ -21,6 +21,9 @@ func (a *author) finish(m *mirroring, items []mirrored) (*mirrorInstallation, er
 				return nil, err
 			}
 		}
+		if notCopied(items) > 0 {
+			return nil, nil
+		}
 		a.console.Sayf("Carry %s over, and there: kyma mirror --from dir:%s --to oci://HOST[/PATH]", m.directory, m.directory)
 		return nil, nil
 	}

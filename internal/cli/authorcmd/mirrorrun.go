@@ -222,16 +222,21 @@ func outcomeOf(ctx context.Context, items []mirrored) error {
 		return (&console.Failure{Code: console.CodeInterrupted, Err: errors.New("interrupted")}).
 			With("the same command continues: what is there is not copied again")
 	}
-	failed := 0
-	for i := range items {
-		switch items[i].Outcome {
-		case bulk.Refused, bulk.Failed, bulk.NotTried:
-			failed++
-		}
-	}
+	failed := notCopied(items)
 	if failed == 0 {
 		return nil
 	}
 	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("%d of %s not copied", failed, english.Plural(len(items), "item is", "items are"))}).
 		With("the same command continues: what is there is not copied again")
+}
+
+// notCopied counts what is not where it should be.
+func notCopied(items []mirrored) (count int) {
+	for i := range items {
+		switch items[i].Outcome {
+		case bulk.Refused, bulk.Failed, bulk.NotTried:
+			count++
+		}
+	}
+	return count
 }

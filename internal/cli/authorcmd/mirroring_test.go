@@ -39,6 +39,24 @@ func TestMirror_FromRegistryToRegistry(t *testing.T) {
 	}
 }
 
+// A signature that was made after the image was copied goes along with the next copy.
+func TestMirror_ALaterReferrerIsSent(t *testing.T) {
+	s := open(t)
+	host, address := registry(t)
+	ref, image := s.signedModule(host, address)
+	_, to := watched(t)
+	for _, where := range []string{to + "/inside", "dir:disk"} {
+		s.ok("mirror", ref, "--to", where)
+		s.attach(host+"/team/worker", image)
+		for _, want := range []string{"Done", "Unchanged"} {
+			out, _ := s.ok("mirror", ref, "--to", where, "-o", "json")
+			if decoded(t, out)["outcomes"].(map[string]any)[want] != 1.0 {
+				t.Errorf("to %s, want %s:\n%s", where, want, out)
+			}
+		}
+	}
+}
+
 func TestMirror_AcrossADirectory(t *testing.T) {
 	s := open(t)
 	origin, err := localcluster.StartRegistry(t.Context(), localcluster.RegistryOptions{})
