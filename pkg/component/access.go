@@ -109,6 +109,9 @@ func (s *session) at(endpoint content.Endpoint) (*remote.Repository, error) {
 
 // registryError gives an error of a registry the same reason as descriptor.Reader does.
 func registryError(err error) error {
+	if known := (*descriptor.Error)(nil); errors.As(err, &known) { // what was read is wrong, not how it was read
+		return err
+	}
 	typed := (*content.Error)(nil)
 	err = content.RegistryError(err)
 	if !errors.As(err, &typed) {

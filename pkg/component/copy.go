@@ -23,6 +23,10 @@ type CopyOptions struct {
 	Overwrite bool
 	// ImagePrefix is the path, below the registry's sub path, of the repositories of images.
 	ImagePrefix string
+	// Referrers also copies what refers to an image: signatures, attestations and SBOMs, as referrers (OCI 1.1) or under cosign's tags.
+	Referrers bool
+	// DryRun, for a registry, copies nothing and reports what would be copied.
+	DryRun bool
 }
 
 // CopiedImage is one image that was copied.
@@ -34,6 +38,10 @@ type CopiedImage struct {
 	To   string `json:"to"`
 	// Digest is the digest of its manifest or index, which is the same in both places.
 	Digest string `json:"digest"`
+	// Changed is false when the image was already there.
+	Changed bool `json:"changed"`
+	// Referrers is how many manifests that refer to it are there now.
+	Referrers int `json:"referrers,omitempty"`
 }
 
 // CopyReport is the result of Copy.
@@ -141,8 +149,8 @@ func (c *copying) intoRegistry(ctx context.Context) (report CopyReport, err erro
 	if err := c.pushImages(ctx); err != nil {
 		return report, err
 	}
-	if keep {
-		return CopyReport{Digest: digest}, nil
+	if keep || c.opts.DryRun {
+		return CopyReport{Digest: digest, Changed: !keep}, nil
 	}
 	if err := c.to.Registry.upload(ctx, from, root, c.to.Name, c.to.Version); err != nil {
 		return report, err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/open-component-model/ocm/pkg/contexts/ocm/compdesc"
 	"github.com/open-component-model/ocm/pkg/runtime"
-	"oras.land/oras-go/v2"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -22,6 +21,9 @@ type copiedImage struct {
 	resource string
 	text     string
 	was, is  content.Image
+
+	changed   bool
+	referrers int
 }
 
 // place sets the image's new reference in a registry: its former path, below the registry's sub path and the prefix.
@@ -65,36 +67,28 @@ func (c *copying) findImages(ctx context.Context) error {
 // pushImages copies the images into the registry.
 func (c *copying) pushImages(ctx context.Context) error {
 	into := c.to.access().session()
-	for _, image := range c.images {
-		if err := c.pushImage(ctx, into, image); err != nil {
+	for i := range c.images {
+		image := &c.images[i]
+		repository, err := into.repository(image.is.Registry, image.is.Repository)
+		if err == nil {
+			err = c.sendImage(ctx, image, repository, image.is.Tag)
+		}
+		if err != nil {
 			return fmt.Errorf("image %s to %s: %w", image.was, image.is, err)
 		}
 	}
 	return nil
 }
 
-// pushImage copies one image. It moves a tag that names another image only if Overwrite is set.
-func (c *copying) pushImage(ctx context.Context, into *session, image copiedImage) error {
-	repository, err := into.repository(image.is.Registry, image.is.Repository)
-	if err != nil {
-		return err
+// sendImage copies one image, with what refers to it if that is requested.
+func (c *copying) sendImage(ctx context.Context, image *copiedImage, to imageTarget, tag string) (err error) {
+	image.changed, err = putImage(ctx, image.foundImage, to, tag, c.opts)
+	if err == nil && c.opts.Referrers {
+		referrers := referrersCopy{image: image.foundImage, to: to, opts: c.opts}
+		err = referrers.all(ctx)
+		image.referrers, image.changed = referrers.count, image.changed || referrers.changed
 	}
-	tagged := image.is.Tag == ""
-	if !tagged {
-		if known, err := repository.Resolve(ctx, image.is.Tag); err == nil {
-			if tagged = known.Digest == image.Digest; !tagged && !c.opts.Overwrite {
-				return fmt.Errorf("the tag names %s there, and would name %s: choose another place (prefix), or overwrite it",
-					known.Digest, image.Digest)
-			}
-		}
-	}
-	if err := oras.CopyGraph(ctx, image.from, repository, image.Descriptor, oras.DefaultCopyGraphOptions); err != nil {
-		return registryError(err)
-	}
-	if tagged {
-		return nil
-	}
-	return registryError(repository.Tag(ctx, image.Descriptor, image.is.Tag))
+	return registryError(err)
 }
 
 // relocate writes the new image references into a descriptor.
@@ -129,6 +123,7 @@ func (c *copying) report() (told []CopiedImage) {
 	for _, image := range c.images {
 		told = append(told, CopiedImage{
 			Resource: image.resource, From: image.text, To: cmp.Or(c.reference(image), image.text), Digest: image.Digest.String(),
+			Changed: image.changed, Referrers: image.referrers,
 		})
 	}
 	return told

@@ -201,6 +201,7 @@ func TestAcrossAnAirGap(t *testing.T) {
 				{Resource: "job", From: byDigest, To: prefix + "other/job@" + otherDigest, Digest: otherDigest},
 				{Resource: "plain", From: plain, To: prefix + "images/operator:1.0.0", Digest: "sha256:" + from.digest},
 			} {
+				want.Changed = true
 				if report.Images[i] != want {
 					t.Errorf("image %d is %+v, want %+v", i, report.Images[i], want)
 				}

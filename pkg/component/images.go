@@ -9,6 +9,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	orascontent "oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/component/ctf"
 	"github.com/kyma-project/lifecycle-manager/pkg/content"
@@ -26,7 +27,9 @@ func parseImage(text string) (content.Image, error) {
 // foundImage is an image or an index of images, and where it was found.
 type foundImage struct {
 	ocispec.Descriptor
-	from orascontent.ReadOnlyStorage
+	from orascontent.ReadOnlyGraphStorage
+	// tagged resolves another tag of the image's repository.
+	tagged func(ctx context.Context, tag string) (ocispec.Descriptor, error)
 }
 
 // image returns what an image reference names: the manifest of its digest, or else of its tag. It tries the archive, if given, before the
@@ -35,7 +38,7 @@ func (s *session) image(ctx context.Context, in *ctf.Archive, image content.Imag
 	if in != nil {
 		if entry, ok := in.Find(imageRepository(image), cmp.Or(image.Digest, image.Tag)); ok {
 			described, _, err := in.Describe(entry.Digest)
-			return foundImage{described, ctf.Storage{Archive: in}}, err
+			return foundImage{described, ctf.Storage{Archive: in}, archivedTags(in, imageRepository(image))}, err
 		}
 	}
 	places, err := s.repositories(image.Registry, image.Repository)
@@ -48,10 +51,22 @@ func (s *session) image(ctx context.Context, in *ctf.Archive, image content.Imag
 			if !ctf.IsSHA256(found.Digest) {
 				return foundImage{}, fmt.Errorf("image %s has digest %s, which is no sha256", image, found.Digest)
 			}
-			return foundImage{found, repository}, nil
+			return foundImage{found, repository, repository.Resolve}, nil
 		}
 	}
 	return foundImage{}, fmt.Errorf("image %s: %w", image, registryError(err))
+}
+
+// archivedTags resolves tags of a repository in an archive.
+func archivedTags(in *ctf.Archive, repository string) func(context.Context, string) (ocispec.Descriptor, error) {
+	return func(_ context.Context, tag string) (ocispec.Descriptor, error) {
+		entry, ok := in.Find(repository, tag)
+		if !ok {
+			return ocispec.Descriptor{}, fmt.Errorf("%s:%s: %w", repository, tag, errdef.ErrNotFound)
+		}
+		found, _, err := in.Describe(entry.Digest)
+		return found, err
+	}
 }
 
 // imageRepository is the repository of an image in an archive: the image's full name, with its host.

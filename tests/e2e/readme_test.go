@@ -36,13 +36,14 @@ func steps(section string) []step {
 	Expect(found).To(BeTrue(), "the README has no section %q", section)
 	text, _, _ = strings.Cut(text, "\n## ")
 	var all []step
-	for _, block := range regexp.MustCompile("(?ms)^```(bash|text)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
-		if block[1] == "bash" {
-			all = append(all, step{commands: block[2]})
-			continue
+	for _, block := range fences([]byte(text)) {
+		switch block.language {
+		case "bash":
+			all = append(all, step{commands: block.text})
+		case "text":
+			Expect(all).NotTo(BeEmpty(), "an output without commands")
+			all[len(all)-1].output = strings.Split(strings.TrimSpace(block.text), "\n")
 		}
-		Expect(all).NotTo(BeEmpty(), "an output without commands")
-		all[len(all)-1].output = strings.Split(strings.TrimSpace(block[2]), "\n")
 	}
 	return all
 }

@@ -65,6 +65,8 @@ func TestReleasesAndTrialsInACluster(t *testing.T) {
 		t.Errorf("the same again said %q", said)
 	}
 
+	t.Run("a mirror of what the hub offers", func(t *testing.T) { mirrorsAHub(&shell{T: t, target: s.target}) })
+
 	t.Run("a release that goes out in waves", func(t *testing.T) { releasesInWaves(&shell{T: t, target: s.target}, config, c) })
 
 	t.Run("a version that needs what is not offered", func(t *testing.T) { needsWhatIsNotOffered(&shell{T: t, target: s.target}, c) })

@@ -37,7 +37,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 			"otherwise it is the one in the cluster.",
 	}
 	release.AddCommand(a.releaseSet(), a.releaseShow(), a.releasePromote())
-	return []*cobra.Command{module, release, a.oldCreate()}
+	return []*cobra.Command{module, release, a.oldCreate(), a.mirroring()}
 }
 
 // oldCreate returns the command under its name in the old CLI.

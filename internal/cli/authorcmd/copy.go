@@ -129,7 +129,7 @@ func (a *author) move(ctx context.Context, format console.Format, from, to compo
 			Name: to.Name, Version: to.Version, Ref: to.String(), Digest: report.Digest, Changed: report.Changed, DryRun: m.dryRun,
 		}
 		for _, image := range report.Images {
-			done.Images = append(done.Images, copiedImage(image))
+			done.Images = append(done.Images, copiedImage{Resource: image.Resource, From: image.From, To: image.To, Digest: image.Digest})
 		}
 		return nil
 	})

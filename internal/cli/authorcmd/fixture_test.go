@@ -2,6 +2,7 @@ package authorcmd_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -31,6 +32,8 @@ type shell struct {
 	in     string
 	asks   bool // there is a terminal
 	yes    bool // --yes
+	// context of the command lines; nil is that of the test.
+	context context.Context
 }
 
 // open returns a shell whose working directory and docker configuration are empty.
@@ -56,7 +59,11 @@ func (s *shell) run(args ...string) (code int, out, said string) {
 	where.AddFlags(root.PersistentFlags())
 	root.AddCommand(authorcmd.Commands(c, where)...)
 	root.SetArgs(args)
-	code = c.Fail(root.ExecuteContext(s.Context()))
+	ctx := s.context
+	if ctx == nil {
+		ctx = s.Context()
+	}
+	code = c.Fail(root.ExecuteContext(ctx))
 	return code, outBuffer.String(), errBuffer.String()
 }
 

@@ -117,6 +117,8 @@ type Archive struct {
 	Path  string
 	Index Index
 	Blobs map[digest.Digest]Blob
+	// Layout is set for an OCI image layout, which is only read here.
+	Layout bool
 	// Close closes the archive's file.
 	Close func() error
 }

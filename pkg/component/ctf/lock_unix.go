@@ -13,9 +13,9 @@ import (
 // lockPause is the pause between attempts to take a lock.
 const lockPause = 10 * time.Millisecond
 
-// lock gives the caller exclusive use of a directory, among all callers in this and other processes. The lock is on the directory itself,
+// Lock gives the caller exclusive use of a directory, among all callers in this and other processes. The lock is on the directory itself,
 // so that no file is left behind, and ends with the process.
-func lock(ctx context.Context, dir string) (unlock func() error, err error) {
+func Lock(ctx context.Context, dir string) (unlock func() error, err error) {
 	held, err := os.Open(dir)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // maxRatio is how much larger than a .tgz its content may be.
 const maxRatio = 200
 
-// Open opens a CTF of any form, which it detects. The error is fs.ErrNotExist if there is no such file.
+// Open opens a CTF of any form, or an OCI image layout, which it detects. The error is fs.ErrNotExist if there is no such file.
 func Open(file string) (*Archive, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -41,6 +41,9 @@ func Open(file string) (*Archive, error) {
 }
 
 func (a *Archive) readDirectory() error {
+	if isLayout(a.Path) {
+		return a.readLayout()
+	}
 	data, err := readCapped(filepath.Join(a.Path, indexFile), maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("it is a directory without %s, and so no archive of components", indexFile)
@@ -51,12 +54,17 @@ func (a *Archive) readDirectory() error {
 	if a.Index, err = decodeIndex(data); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(filepath.Join(a.Path, blobsDir))
+	return a.listBlobs(blobsDir, digestOfFile)
+}
+
+// listBlobs records the blobs in a folder of the archive; named returns the digest of a file's name.
+func (a *Archive) listBlobs(folder string, named func(file string) (digest.Digest, bool)) error {
+	entries, err := os.ReadDir(filepath.Join(a.Path, folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list its blobs: %w", err)
 	}
 	for _, entry := range entries {
-		of, ok := digestOfFile(entry.Name())
+		of, ok := named(entry.Name())
 		if !ok || !entry.Type().IsRegular() {
 			continue // a leftover, which nothing refers to
 		}
@@ -64,7 +72,7 @@ func (a *Archive) readDirectory() error {
 		if err != nil {
 			return fmt.Errorf("look at its blobs: %w", err)
 		}
-		a.Blobs[of] = fileBlob{path: filepath.Join(a.Path, blobsDir, entry.Name()), length: info.Size()}
+		a.Blobs[of] = fileBlob{path: filepath.Join(a.Path, folder, entry.Name()), length: info.Size()}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package ctf
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,28 @@ func (s Storage) Fetch(_ context.Context, wanted ocispec.Descriptor) (io.ReadClo
 func (s Storage) Exists(_ context.Context, wanted ocispec.Descriptor) (bool, error) {
 	_, ok := s.Blobs[wanted.Digest]
 	return ok, nil
+}
+
+// Predecessors returns the manifests of the archive that refer to another one as their subject, such as its signatures.
+func (s Storage) Predecessors(_ context.Context, node ocispec.Descriptor) (referrers []ocispec.Descriptor, err error) {
+	seen := map[digest.Digest]bool{}
+	for _, entry := range s.Index.Artifacts {
+		if seen[entry.Digest] {
+			continue
+		}
+		seen[entry.Digest] = true
+		described, data, err := s.Describe(entry.Digest)
+		if err != nil {
+			return nil, err
+		}
+		var head struct {
+			Subject *ocispec.Descriptor `json:"subject"`
+		}
+		if err := json.Unmarshal(data, &head); err == nil && head.Subject != nil && head.Subject.Digest == node.Digest {
+			referrers = append(referrers, described)
+		}
+	}
+	return referrers, nil
 }
 
 // Staging holds what will go into an archive. It is beside the archive until commit, so that its files can be renamed.

@@ -38,7 +38,7 @@ func (s *Staging) Commit(ctx context.Context, admit func(*Archive) (bool, error)
 	if err := os.MkdirAll(filepath.Dir(s.target), DirMode); err != nil {
 		return false, fmt.Errorf("make the directory of archive %s: %w", s.target, err)
 	}
-	unlock, err := lock(ctx, filepath.Dir(s.target))
+	unlock, err := Lock(ctx, filepath.Dir(s.target))
 	if err != nil {
 		return false, fmt.Errorf("wait for others who write archive %s: %w", s.target, err)
 	}
@@ -67,6 +67,9 @@ func (s *Staging) Commit(ctx context.Context, admit func(*Archive) (bool, error)
 // Existing opens the archive if there is one. An empty directory counts as no archive.
 func Existing(path string) (*Archive, error) {
 	found, err := Open(path)
+	if err == nil && found.Layout {
+		return nil, errors.Join(fmt.Errorf("archive %s is an OCI image layout, which is only read: name another directory", path), found.Close())
+	}
 	if err == nil {
 		return found, nil
 	}
@@ -223,3 +226,6 @@ func tarFile(to *tar.Writer, name string, blob Blob) error {
 	_, err = io.Copy(to, from)
 	return errors.Join(err, from.Close())
 }
+
+// WriteFile writes a file at once: readers see the old content or all of the new one.
+func WriteFile(name string, data []byte) error { return place(MemoryBlob(data), name) }
