@@ -99,8 +99,8 @@ const (
 	AnnotationHub = OperatorPrefix + "hub"
 	// AnnotationTakeOverFrom on a Kyma is the identity of another hub, from which its runtime is taken over once; then it is removed.
 	AnnotationTakeOverFrom = OperatorPrefix + "take-over-from"
-	// AnnotationExportedFrom is on Kymas, ModuleRollouts and Manifests of an exported hub, and on no object of a cluster: "<hub>/<uid>" are the
-	// identity of that hub and the UID that the object, or the Kyma of a Manifest, had there.
+	// AnnotationExportedFrom is on Kymas, ModuleRollouts and Manifests of an exported hub, and on no object of a cluster: "<hub>/<uid>" are
+	// the identity of that hub and the UID that the object, or the Kyma of a Manifest, had there.
 	AnnotationExportedFrom = OperatorPrefix + "exported-from"
 	// AnnotationImport is on an object whose import into a hub is under way: ImportPending is its value. LabelSkipReconciliation suspends it
 	// meanwhile.

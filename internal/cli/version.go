@@ -13,8 +13,8 @@ import (
 // Version is set by the linker in releases (hack/release). Without it, the version is "dev".
 var Version string
 
-// Images is where a release says that its images are, such as registry.example.com/kyma. The linker sets it; it is empty where a release does
-// not say.
+// Images is where a release says that its images are, such as registry.example.com/kyma. The linker sets it; it is empty where a release
+// does not say.
 var Images string
 
 // Commit is set by the linker, too. Without it, the commit is the one that the go command recorded, if it did.

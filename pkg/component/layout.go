@@ -104,7 +104,9 @@ func (l *Layout) set(name string, manifest ocispec.Descriptor) error {
 		return nil
 	}
 	l.index[name] = ocispec.Descriptor{MediaType: manifest.MediaType, Digest: manifest.Digest, Size: manifest.Size}
-	index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{}}
+	index := ocispec.Index{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{},
+	}
 	for name, manifest := range l.index {
 		if !strings.HasPrefix(name, "@") {
 			manifest.Annotations = map[string]string{ocispec.AnnotationRefName: name}
@@ -112,7 +114,8 @@ func (l *Layout) set(name string, manifest ocispec.Descriptor) error {
 		index.Manifests = append(index.Manifests, manifest)
 	}
 	slices.SortFunc(index.Manifests, func(a, b ocispec.Descriptor) int {
-		return cmp.Or(cmp.Compare(a.Annotations[ocispec.AnnotationRefName], b.Annotations[ocispec.AnnotationRefName]), cmp.Compare(a.Digest, b.Digest))
+		return cmp.Or(
+			cmp.Compare(a.Annotations[ocispec.AnnotationRefName], b.Annotations[ocispec.AnnotationRefName]), cmp.Compare(a.Digest, b.Digest))
 	})
 	data, err := json.Marshal(index)
 	if err != nil {
@@ -247,8 +250,8 @@ type ImageSource interface {
 	Predecessors(ctx context.Context, node ocispec.Descriptor) ([]ocispec.Descriptor, error)
 }
 
-// PutImage copies an image into a repository below the registry's sub path, under a tag. Its digest stays the same; a tag that names another
-// image is moved only with Overwrite. It reports false if the image was there.
+// PutImage copies an image into a repository below the registry's sub path, under a tag. Its digest stays the same; a tag that names
+// another image is moved only with Overwrite. It reports false if the image was there.
 func (r Registry) PutImage(
 	ctx context.Context, from ImageSource, image ocispec.Descriptor, repository, tag string, opts CopyOptions,
 ) (changed bool, err error) {

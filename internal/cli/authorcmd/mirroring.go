@@ -54,7 +54,8 @@ func (a *author) mirroring() *cobra.Command {
 		Use:   "mirror [REF...]",
 		Short: "Copy a release, modules and their images into a private registry",
 		Long: "mirror copies component versions with their images, the images of a release, or everything that a hub offers into one registry. " +
-			"Digests\nand signatures stay, as with kyma module copy --images; what refers to an image (signatures, attestations, SBOMs) goes along. " +
+			"Digests\nand signatures stay, as with kyma module copy --images; what refers to an image (signatures, attestations, SBOMs) " +
+			"goes along. " +
 			"What is\nthere by digest is not sent again: after an interruption, the same command continues.\n\n" +
 			"Where no network leads to the registry, --to dir:PATH writes everything into a directory, an OCI image layout, and --from dir:PATH\n" +
 			"takes it from there on the other side.\n\n" +
@@ -97,7 +98,8 @@ func (m *mirroring) check(refs []string) error {
 	case m.destination == "":
 		return console.Usage("--to is missing").With("name a registry, such as oci://registry.example.com/kyma, or dir:PATH")
 	case m.source != "" && !strings.HasPrefix(m.source, dirScheme):
-		return console.Usage("--from %s is no directory", m.source).With("write it as dir:PATH; modules of a registry are named as arguments, or by --hub")
+		return console.Usage("--from %s is no directory", m.source).
+			With("write it as dir:PATH; modules of a registry are named as arguments, or by --hub")
 	case m.source == "" && m.release == "" && !m.hub && len(refs) == 0:
 		return console.Usage("nothing is to be copied").With("name component versions, --release, --hub, or --from dir:PATH")
 	case m.hub && m.registry == "":

@@ -226,7 +226,8 @@ func outcomeOf(ctx context.Context, items []mirrored) error {
 	if failed == 0 {
 		return nil
 	}
-	return (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("%d of %s not copied", failed, english.Plural(len(items), "item is", "items are"))}).
+	err := fmt.Errorf("%d of %s not copied", failed, english.Plural(len(items), "item is", "items are"))
+	return (&console.Failure{Code: console.CodeError, Err: err}).
 		With("the same command continues: what is there is not copied again")
 }
 
@@ -236,6 +237,7 @@ func notCopied(items []mirrored) (count int) {
 		switch items[i].Outcome {
 		case bulk.Refused, bulk.Failed, bulk.NotTried:
 			count++
+		case bulk.Done, bulk.Planned, bulk.Unchanged, bulk.Warned, bulk.Open:
 		}
 	}
 	return count

@@ -142,9 +142,10 @@ func TestHub_ExportThroughAPipe(t *testing.T) {
 	imported := kyma(t, got.out, "import", "-", "-o", "json").says(t, console.CodeOK, `"HubImport"`)
 	var summary struct {
 		Counts []struct {
-			Kind, Action string
-			Count        int
-		}
+			Kind   string `json:"kind"`
+			Action string `json:"action"`
+			Count  int    `json:"count"`
+		} `json:"counts"`
 	}
 	if err := json.Unmarshal([]byte(imported.out), &summary); err != nil || len(summary.Counts) != 3 || summary.Counts[2].Action != "created" {
 		t.Errorf("%+v: %v", summary, err)

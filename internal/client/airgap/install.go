@@ -15,8 +15,8 @@ var (
 	registryArgument = regexp.MustCompile(`(?m)^\s*- --(oci-registry-host|modules-repository-subpath)=.*\n`)
 )
 
-// Rewrite returns an install.yaml that takes the manager's image from another place, and the modules from a registry: host[:port] with http://
-// in front if it has no TLS, and the path below it.
+// Rewrite returns an install.yaml that takes the manager's image from another place, and the modules from a registry: host[:port] with
+// http:// in front if it has no TLS, and the path below it.
 func Rewrite(installation []byte, image, registry, subPath string) ([]byte, error) {
 	text := string(installation)
 	if images, arguments := len(imageLine.FindAllString(text, -1)), len(firstArgument.FindAllString(text, -1)); images != 1 || arguments != 1 {

@@ -57,7 +57,8 @@ func ReadRelease(dir string) (*Release, error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
-		if raw, err := hex.DecodeString(sum); !ok || err != nil || len(raw) != sha256.Size || !filepath.IsLocal(name) || name != filepath.Base(name) || name == "." {
+		raw, err := hex.DecodeString(sum)
+		if !ok || err != nil || len(raw) != sha256.Size || !filepath.IsLocal(name) || name != filepath.Base(name) || name == "." {
 			return nil, fmt.Errorf("%s of %s has the line %q, which is no sum of a file in it", sumsFile, dir, lines.Text())
 		}
 		r.sums[name] = sum
@@ -99,7 +100,7 @@ func sumOf(file string) (string, error) {
 
 // StoreIn copies the files as they are, with the sums and their signature last. It reports false if all of them were there.
 func (r *Release) StoreIn(ctx context.Context, dir string) (changed bool, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return false, err
 	}
 	names := append(slices.Sorted(maps.Keys(r.sums)), sumsFile)
@@ -149,7 +150,9 @@ func copyFile(from, to string) (err error) {
 }
 
 // Put copies an image of the release into a registry, and returns its digest there, which is the one that it was built with.
-func (r *Release) Put(ctx context.Context, image ReleaseImage, to component.Registry, how component.CopyOptions) (digest string, changed bool, err error) {
+func (r *Release) Put(
+	ctx context.Context, image ReleaseImage, to component.Registry, how component.CopyOptions,
+) (digest string, changed bool, err error) {
 	layout, err := oci.NewFromTar(ctx, filepath.Join(r.Dir, image.File))
 	if err != nil {
 		return "", false, fmt.Errorf("%s is no image: %w", image.File, err)

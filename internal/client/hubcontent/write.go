@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,9 +95,7 @@ func merge(want, live *unstructured.Unstructured) *unstructured.Unstructured {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	for key, value := range want.GetLabels() {
-		labels[key] = value
-	}
+	maps.Copy(labels, want.GetLabels())
 	for key, value := range want.GetAnnotations() {
 		if _, there := annotations[key]; key == v1beta2.AnnotationExportedFrom || key == v1beta2.AnnotationRollout && there {
 			continue

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// identifyHub reads the identity of this hub: the UID of the operator's namespace. A hub that is restored from a backup of etcd keeps it, one
-// that is made anew in another cluster has another. Unlike that of kube-system, a Role in the namespace suffices to read it.
+// identifyHub reads the identity of this hub: the UID of the operator's namespace. A hub that is restored from a backup of etcd keeps it,
+// one that is made anew in another cluster has another. Unlike that of kube-system, a Role in the namespace suffices to read it.
 func (a *assembly) identifyHub(ctx context.Context) error {
 	found := &corev1.Namespace{}
 	err := a.mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: a.config.OperatorNamespace}, found)

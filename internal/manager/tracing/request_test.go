@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -47,31 +48,26 @@ func TestTargetOf(t *testing.T) {
 }
 
 func TestTransport_Attributes(t *testing.T) {
-	answers := func(code int) func(*http.Request) (*http.Response, error) {
-		return func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: code, Status: "s3cret"}, nil
-		}
-	}
 	common := map[string]string{
 		"server.address": "runtime", "server.port": "6443", "lifecycle_mgr.cluster": "hub", "lifecycle_mgr.request.group": "",
 		"lifecycle_mgr.request.resource": "secrets",
 	}
 	for name, test := range map[string]struct {
 		method string
-		answer func(*http.Request) (*http.Response, error)
+		code   int // none is no answer
 		want   map[string]string
 	}{
-		"a success": {http.MethodPatch, answers(200), map[string]string{
+		"a success": {http.MethodPatch, 200, map[string]string{
 			"http.request.method": "PATCH", "lifecycle_mgr.request.verb": "patch", "http.response.status_code": "200", "status": "Unset",
 		}},
-		"a conflict": {http.MethodPatch, answers(409), map[string]string{
+		"a conflict": {http.MethodPatch, 409, map[string]string{
 			"http.request.method": "PATCH", "lifecycle_mgr.request.verb": "patch", "http.response.status_code": "409", "status": "Error",
 			"error.type": "409",
 		}},
-		"what is not there": {http.MethodGet, answers(404), map[string]string{
+		"what is not there": {http.MethodGet, 404, map[string]string{
 			"http.request.method": "GET", "lifecycle_mgr.request.verb": "get", "http.response.status_code": "404", "status": "Unset",
 		}},
-		"no answer": {http.MethodGet, func(*http.Request) (*http.Response, error) { return nil, errSecret }, map[string]string{
+		"no answer": {http.MethodGet, 0, map[string]string{
 			"http.request.method": "GET", "lifecycle_mgr.request.verb": "get", "status": "Error", "error.type": "_OTHER",
 		}},
 	} {
@@ -81,14 +77,15 @@ func TestTransport_Attributes(t *testing.T) {
 				if len(req.Header) != 0 {
 					t.Errorf("the cluster was sent %v", req.Header)
 				}
-				return test.answer(req)
+				if test.code == 0 {
+					return nil, errSecret
+				}
+				return &http.Response{StatusCode: test.code, Status: "s3cret"}, nil
 			}
 			ctx, pass := b.BeginManifest(t.Context(), manifest(1, 1))
 			b.send(ctx, test.method, "https://user:s3cret@runtime:6443/s3cret/api/v1/namespaces/a/secrets/s3cret?fieldManager=s3cret")
 			pass.End(v1beta2.StateReady, nil)
-			for key, value := range common {
-				test.want[key] = value
-			}
+			maps.Copy(test.want, common)
 			got := b.attributes(test.method + " secrets")
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -132,12 +129,10 @@ func TestPass_TellsHowItEnded(t *testing.T) {
 			ctx, pass := b.BeginManifest(t.Context(), manifest(3, 3))
 			b.send(ctx, http.MethodPatch, manifestsURL)
 			pass.End(v1beta2.StateWarning, test.err)
-			for key, value := range map[string]string{
+			maps.Copy(test.want, map[string]string{
 				"k8s.namespace.name": namespace, "lifecycle_mgr.manifest.name": manifestKey.Name, "lifecycle_mgr.kyma.name": "one",
 				"lifecycle_mgr.module.name": "istio", "lifecycle_mgr.generation": "3", "lifecycle_mgr.state": "Warning",
-			} {
-				test.want[key] = value
-			}
+			})
 			if diff := cmp.Diff(test.want, b.attributes("Manifest reconcile")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// longestChange is for how long passes belong to the trace of the change that they carry out. What takes longer, such as a module that never
-// becomes ready, gets a new trace then, so that none grows without end.
+// longestChange is for how long passes belong to the trace of the change that they carry out. What takes longer, such as a module that
+// never becomes ready, gets a new trace then, so that none grows without end.
 const longestChange = time.Hour
 
 // Traces begins the spans of passes. A nil Traces records nothing.
@@ -51,7 +51,9 @@ func (t *Traces) BeginKyma(ctx context.Context, kyma *v1beta2.Kyma) (context.Con
 	}
 	p := t.newPass("Kyma reconcile", kyma)
 	p.ofKyma = true
-	p.attributes = []attribute.KeyValue{attrNamespace.String(kyma.Namespace), attrKyma.String(kyma.Name), attrGeneration.Int64(kyma.Generation)}
+	p.attributes = []attribute.KeyValue{
+		attrNamespace.String(kyma.Namespace), attrKyma.String(kyma.Name), attrGeneration.Int64(kyma.Generation),
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.joinLocked(p, t.kymas[p.key])
@@ -89,8 +91,8 @@ func (t *Traces) joinLocked(p *Pass, under *change) {
 	}
 }
 
-// Asking records that the pass of a context is about to write or delete a Manifest: the first pass of the Manifest may begin before the write
-// has its response. The result is called with that.
+// Asking records that the pass of a context is about to write or delete a Manifest: the first pass of the Manifest may begin before the
+// write has its response. The result is called with that.
 func (t *Traces) Asking(ctx context.Context, manifest types.NamespacedName) func(written *v1beta2.Manifest, err error) {
 	if t == nil {
 		return ignoreWritten

@@ -61,8 +61,8 @@ func saysClaimed(all []metav1.Condition) bool {
 	return ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == v1beta2.ReasonRuntimeClaimed
 }
 
-// switchMeanwhile deletes an object of the runtime, as the other hub may, and switches the Kyma's channel. From here on until the take-over,
-// nothing may be written to the runtime.
+// switchMeanwhile deletes an object of the runtime, as the other hub may, and switches the Kyma's channel. From here on until the
+// take-over, nothing may be written to the runtime.
 func switchMeanwhile(ctx context.Context, s *Scenario) error {
 	s.Foreign = &Span{From: s.Home.Proxy.Last()}
 	if err := damage(ctx, s); err != nil {

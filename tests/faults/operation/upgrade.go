@@ -55,7 +55,8 @@ func startManager(_ context.Context, s *Scenario) error {
 	return s.Rig.Manager.Start()
 }
 
-// undisturbed is nil once the manager has the Kyma under control, and every object of its modules is the one that was there before, unchanged.
+// undisturbed is nil once the manager has the Kyma under control, and every object of its modules is the one that was there before,
+// unchanged.
 func undisturbed(ctx context.Context, s *Scenario) error {
 	if err := installed(v1)(ctx, s); err != nil {
 		return err

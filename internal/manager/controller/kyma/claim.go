@@ -95,7 +95,7 @@ func (r *Reconciler) readAndClaim(ctx context.Context, hub *v1beta2.Kyma, runtim
 // claimLimit returns the limit on how often the runtime of a Kyma is claimed.
 func (r *Reconciler) claimLimit(hub *v1beta2.Kyma) *rate.Limiter {
 	known, _ := r.claims.LoadOrStore(client.ObjectKeyFromObject(hub), rate.NewLimiter(rate.Every(claimInterval), claimsAtOnce))
-	return known.(*rate.Limiter) //nolint:forcetypeassert // only these are stored
+	return known.(*rate.Limiter) //nolint:forcetypeassert,errcheck // only these are stored
 }
 
 func claimUndone() *runtimes.Problem {

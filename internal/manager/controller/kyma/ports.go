@@ -67,10 +67,6 @@ type Runtime interface {
 	remotesync.Runtime
 	// ID returns the cluster's identity, empty where it cannot be read.
 	ID() string
-	// Claim returns the hub that the runtime belongs to, empty for none; known is false until that was read.
-	Claim() (holder string, known bool)
-	// SetClaim records the namespace that carries the claim as it was just read or written; nil means that it does not exist.
-	SetClaim(namespace *unstructured.Unstructured)
 	// Track requests events of kinds; it costs calls only for kinds that no owner tracked before.
 	Track(owner types.NamespacedName, interests []runtimes.Interest)
 	Untrack(owner types.NamespacedName)
@@ -82,7 +78,16 @@ type Runtime interface {
 	Live(id inventory.ID) inventory.Live
 	// Established reports whether a definition is established.
 	Established(id inventory.ID) bool
+	Claimed
 	RequiredFacts
+}
+
+// Claimed is a cluster that belongs to one hub.
+type Claimed interface {
+	// Claim returns the hub that the runtime belongs to, empty for none; known is false until that was read.
+	Claim() (holder string, known bool)
+	// SetClaim records the namespace that carries the claim as it was just read or written; nil means that it does not exist.
+	SetClaim(namespace *unstructured.Unstructured)
 }
 
 // RequiredFacts is what modules of a Kyma require of a cluster.

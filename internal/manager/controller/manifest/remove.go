@@ -33,8 +33,8 @@ const retryDeleting = 15 * time.Second
 // remove removes the installation:
 //
 //  1. Nothing was ever planned: the finalizers are removed.
-//  2. The access Secret is gone: so is the runtime; or another hub has it. The finalizers are removed and an event is recorded. The Secret is
-//     the force switch.
+//  2. The access Secret is gone: so is the runtime; or another hub has it. The finalizers are removed and an event is recorded. The
+//     Secret is the force switch.
 //     A ServiceAccount that removes must have the rights for all that follows: nothing is deleted before.
 //  3. Objects that users created with the module, of whatever kind: they block, by name, and everything keeps running and being repaired. A
 //     kind that cannot be read blocks as well.
@@ -108,8 +108,8 @@ func (r *Reconciler) cannotReach(ctx context.Context, w *scope, err error) (pass
 	return passResult{gone: true}, nil
 }
 
-// leavesBehind reports whether a runtime that cannot be used will never be ours to remove something from: its access is gone, or another hub
-// has it, which looks after what is installed there.
+// leavesBehind reports whether a runtime that cannot be used will never be ours to remove something from: its access is gone, or another
+// hub has it, which looks after what is installed there.
 func leavesBehind(problem *runtimes.Problem) bool {
 	return problem.Reason == v1beta2.ReasonAccessSecretNotFound || problem.Reason == v1beta2.ReasonRuntimeClaimed
 }
