@@ -47,12 +47,12 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan)
 	s.to.status.Store(0)
 	err := s.next.ExportSpans(ctx, spans)
 	s.waiting.Add(-int64(len(spans)))
+	s.note(err, time.Now()) // first, so that the reason is known to those who see the count
 	if err == nil {
 		s.counts.Sent(len(spans))
 	} else {
 		s.counts.Dropped(Refused, len(spans))
 	}
-	s.note(err, time.Now())
 	return nil
 }
 
