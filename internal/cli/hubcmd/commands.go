@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,11 +125,4 @@ func secretsIn(items []hubcontent.Item) (secrets int) {
 		}
 	}
 	return secrets
-}
-
-func plural(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -196,7 +197,7 @@ func (e *exporting) tell(path string, content *hubcontent.Content, files []strin
 		e.console.Sayf("Warning: %s", warning)
 	}
 	if secrets := secretsIn(items); secrets > 0 && !e.withoutSecrets {
-		e.console.Sayf("%s in plain text are part of it: who can read it has access to every runtime.", plural(secrets, "Secret"))
+		e.console.Sayf("%s in plain text are part of it: who can read it has access to every runtime.", english.Plural(secrets, "Secret", ""))
 		if len(files) > 0 {
 			e.console.Sayf("You alone can read the files (mode 0600).")
 		}
@@ -204,7 +205,7 @@ func (e *exporting) tell(path string, content *hubcontent.Content, files []strin
 	if path == stream || userfile.IsStandardOutput(path) {
 		var texts []string
 		for _, c := range counts {
-			texts = append(texts, plural(c.Count, c.Kind))
+			texts = append(texts, english.Plural(c.Count, c.Kind, ""))
 		}
 		e.console.Sayf("Exported: %s", strings.Join(texts, ", "))
 		return nil

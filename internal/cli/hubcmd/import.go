@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -175,7 +176,7 @@ func (i *importing) confirm(ctx context.Context, c client.Client, content *hubco
 	if len(overwritten) == 0 {
 		return nil
 	}
-	what := plural(len(overwritten), "object")
+	what := english.Plural(len(overwritten), "object", "")
 	return i.console.Confirm(ctx, "overwriting "+what, "Overwrite "+what+" of the hub, the first of which is "+overwritten[0].String()+"?")
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -82,7 +83,7 @@ func write(to *bytes.Buffer, object client.Object, kind string) error {
 		metadata["labels"] = labels
 	}
 	annotations := object.GetAnnotations()
-	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
 	if len(annotations) > 0 {
 		metadata["annotations"] = annotations
 	}
