@@ -197,7 +197,7 @@ func (e *exporting) tell(path string, content *hubcontent.Content, files []strin
 		e.console.Sayf("Warning: %s", warning)
 	}
 	if secrets := secretsIn(items); secrets > 0 && !e.withoutSecrets {
-		e.console.Sayf("%s in plain text are part of it: who can read it has access to every runtime.", english.Plural(secrets, "Secret", ""))
+		e.console.Sayf("The export has %s in plain text: who can read it has access to every runtime.", english.Plural(secrets, "Secret", ""))
 		if len(files) > 0 {
 			e.console.Sayf("You alone can read the files (mode 0600).")
 		}
