@@ -101,7 +101,7 @@ generate: $(BIN)/controller-gen ## Write DeepCopy methods.
 manifests: $(BIN)/controller-gen ## Write CRDs and RBAC from the markers in the code.
 	$(BIN)/controller-gen crd paths=./api/v1beta1/... paths=./api/v1beta2/... output:crd:dir=config/crd/bases
 	$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/components/webhook/bases
-	rm -f config/components/webhook/bases/*_module*.yaml # not in v1alpha1
+	rm -f config/components/webhook/bases/*_module*.yaml config/components/webhook/bases/*_kymareleases.yaml # not in v1alpha1
 	$(BIN)/controller-gen rbac:roleName=klm-manager paths=./internal/... output:rbac:dir=config/rbac
 
 .PHONY: chart

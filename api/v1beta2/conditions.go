@@ -106,6 +106,10 @@ const (
 	ReasonChannelInvalid = "ChannelInvalid"
 	// ReasonChannelAndVersion: channel and version were both set.
 	ReasonChannelAndVersion = "ChannelAndVersion"
+	// ReasonKymaReleaseNotFound: the Kyma names a release that does not exist; what runs is kept.
+	ReasonKymaReleaseNotFound = "KymaReleaseNotFound"
+	// ReasonNotInRelease: the Kyma's release does not have the module; what runs is kept.
+	ReasonNotInRelease = "NotInRelease"
 	// ReasonTemplateNotFound: the ModuleTemplate of that version does not exist.
 	ReasonTemplateNotFound = "TemplateNotFound"
 	// ReasonTemplateInvalid: the ModuleTemplate names another module or version than its release.
@@ -322,6 +326,16 @@ const (
 	ReasonInventoryUnreadable = "InventoryUnreadable"
 	// ReasonInternal: something unforeseen; the operator's log has more.
 	ReasonInternal = "Internal"
+)
+
+// Reasons that the condition Ready of a KymaRelease gives. docs/spec/kymarelease.md has the remedy for each.
+const (
+	// ReasonComplete: every template of the release exists, and its modules require nothing that it does not have.
+	ReasonComplete = "Complete"
+	// ReasonTemplatesMissing: the release names versions without a ModuleTemplate.
+	ReasonTemplatesMissing = "TemplatesMissing"
+	// ReasonRequirementsUnmet: modules of the release require others that it does not have, or has in another version.
+	ReasonRequirementsUnmet = "RequirementsUnmet"
 )
 
 // Reasons that a ModuleRollout gives. docs/spec/modulerollout.md has the remedy for each.

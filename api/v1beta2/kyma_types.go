@@ -15,6 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Modules",type=string,JSONPath=".status.modulesReady"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=".status.conditions[?(@.type==\"Ready\")].reason"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=".status.conditions[?(@.type==\"Ready\")].message"
+// +kubebuilder:printcolumn:name="Release",type=string,priority=1,JSONPath=".spec.release"
 // +kubebuilder:printcolumn:name="Remote",type=boolean,priority=1,JSONPath=".spec.remote"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
 type Kyma struct {
@@ -43,6 +44,13 @@ type KymaSpec struct {
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=32
 	Channel string `json:"channel"`
+
+	// Release is the name of the KymaRelease in the Kyma's namespace that says which version each module has which names neither a channel nor
+	// a version of its own. With it, the channel above counts for none of them. It counts in the hub's Kyma only.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	Release string `json:"release,omitempty"`
 
 	// SkipMaintenanceWindows lets upgrades with downtime start at once.
 	// +optional
@@ -200,6 +208,11 @@ type KymaStatus struct {
 	// ActiveChannel is the channel that was last seen fully installed.
 	// +optional
 	ActiveChannel string `json:"activeChannel,omitempty"`
+
+	// Release is the last release of which every module that follows it was ready, while the spec names one: it differs from spec.release
+	// until all of them have got there.
+	// +optional
+	Release string `json:"release,omitempty"`
 
 	// RuntimeID is the UID of the namespace kube-system of the runtime, once it was seen: another cluster is not taken for it.
 	// +optional

@@ -24,6 +24,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModuleReleaseMeta{}, &ModuleReleaseMetaList{},
 		&Manifest{}, &ManifestList{},
 		&ModuleRollout{}, &ModuleRolloutList{},
+		&KymaRelease{}, &KymaReleaseList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

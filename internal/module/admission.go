@@ -23,7 +23,7 @@ func (a admission) full() bool { return a.offered != "" && !a.Allowed && a.NoSlo
 // the restriction to some Kymas comes first: it is about the module, whatever the version.
 func (r *resolver) choose(v *Verdict, asked moduleRequest) (target, *refusal) {
 	release := r.Releases[asked.Module]
-	if asked.Version != "" || !r.hasRollout(release) {
+	if asked.Version != "" || asked.Release != "" || !r.hasRollout(release) {
 		return find(r.Snapshot, asked)
 	}
 	wanted, refused := requested(r.Snapshot, asked)

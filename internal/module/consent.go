@@ -109,7 +109,7 @@ func (r *resolver) unapproved(v *Verdict, found target, component Component) boo
 	if d.free() {
 		return false
 	}
-	follows := found.Channel != "" && found.Channel == v.Channel
+	follows := found.Channel != "" && found.Channel == v.Channel || found.Release != ""
 	r.enforce(v)
 	r.awaitConsent(v, &d, follows)
 	return true
@@ -194,7 +194,8 @@ func (r *resolver) waitsForPerson(v *Verdict) bool {
 // isTakenOut reports whether a module is not in the spec any more, and waited for a person when it was.
 func (r *resolver) isTakenOut(v *Verdict) bool { return v.Manual && r.spec[v.Module] == nil }
 
-// followsChannel reports whether the spec has a module follow a channel. It decides also about what is kept, whatever that came from.
+// followsChannel reports whether the spec has a module follow a channel or a release. It decides also about what is kept, whatever that
+// came from.
 func (r *resolver) followsChannel(v *Verdict) bool {
 	entry := r.spec[v.Module]
 	return entry != nil && entry.Version == ""

@@ -10,11 +10,15 @@ import (
 )
 
 // Follows returns the channel that a Kyma follows for a module, by the spec that counted last: the one that was merged with its runtime's,
-// else the hub's. ok is false when it does not have the module, pins a version of it, or does not have it managed.
+// else the hub's. ok is false when it does not have the module, pins a version of it, has the
+// version of a release, or does not have it managed.
 func Follows(kyma *v1beta2.Kyma, module string) (channel string, ok bool) {
 	if last := kyma.Status.LastSeen; Synced(kyma) && last != nil && last.Runtime != nil {
 		for i := range last.Runtime.Modules {
 			if entry := &last.Runtime.Modules[i]; entry.Name == module {
+				if kyma.Spec.Release != "" && entry.Channel == "" {
+					return "", false
+				}
 				return followed(entry.Channel, last.Runtime.Channel, entry.Version, entry.Managed)
 			}
 		}
@@ -22,6 +26,9 @@ func Follows(kyma *v1beta2.Kyma, module string) (channel string, ok bool) {
 	}
 	for i := range kyma.Spec.Modules {
 		if entry := &kyma.Spec.Modules[i]; entry.Name == module {
+			if FollowsRelease(kyma, entry) {
+				return "", false
+			}
 			return followed(entry.Channel, kyma.Spec.Channel, entry.Version, entry.Managed)
 		}
 	}

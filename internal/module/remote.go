@@ -126,6 +126,9 @@ func MergeRemoteStatus(w Snapshot, status v1beta2.KymaStatus, side RemoteState) 
 	default:
 		unsynced(w, &status)
 	}
+	if status.Release != "" && (side.Access != nil || w.Behind) {
+		status.Release = w.Kyma.Status.Release // what was observed is not what the Kyma asks for now
+	}
 	steady(&w.Kyma.Status, &status)
 	SetAbnormal(&status.Conditions, status.State, w.Now)
 	return status

@@ -41,6 +41,7 @@ func Rollup(w Snapshot, verdicts []Verdict, results map[string]Result) v1beta2.K
 	if channel != v1beta2.NoChannel && (status.State == v1beta2.StateReady || status.State == v1beta2.StateWarning) {
 		status.ActiveChannel = channel
 	}
+	status.Release = onRelease(w, verdicts, status.Modules)
 	setConditions(w, &status, modules, mandatory)
 	setMandatory(w, &status, mandatory)
 	setOperation(w, &status)

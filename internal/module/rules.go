@@ -47,6 +47,8 @@ const (
 	ruleMandatory
 	ruleComponentNameMissing
 	ruleChannelMissing
+	ruleKymaReleaseMissing
+	ruleNotInRelease
 	ruleTemplateMissing
 	ruleTemplateOther
 	ruleInternalModule
@@ -163,6 +165,14 @@ var rules = [...]Rule{
 	ruleChannelMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonChannelNotFound,
 		Message: `no version found for channel "{channel}" in ModuleReleaseMeta "{module}"`,
 		Remedy:  "Name a channel that the ModuleReleaseMeta offers, or add that channel to it."},
+	ruleKymaReleaseMissing: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonKymaReleaseNotFound,
+		Message: `KymaRelease "{release}" was not found in namespace "{namespace}"`,
+		Remedy: "Correct `spec.release` of the Kyma, or apply the KymaRelease. What runs is kept until then. A manager that says at its start " +
+			"that it reads no KymaReleases needs their definition and its rights first."},
+	ruleNotInRelease: {Kinds: refusedKinds, State: v1beta2.StateWarning, Reason: v1beta2.ReasonNotInRelease,
+		Message: `KymaRelease "{release}" does not have module "{module}"`,
+		Remedy: "Give the module a channel or a version of its own, name a release that has it (`kyma kyma set-release`), or remove the " +
+			"module from the spec. What runs is kept until then."},
 	ruleTemplateMissing: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateNotFound,
 		Message: `failed to get module template: ModuleTemplate.operator.kyma-project.io "{template}" not found`,
 		Remedy:  "Apply the ModuleTemplate of that version, or choose another channel or version."},

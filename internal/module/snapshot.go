@@ -15,6 +15,8 @@ type Snapshot struct {
 	Kyma *v1beta2.Kyma
 	// Releases of the Kyma's namespace by name. Those of the modules in the Kyma's spec are enough.
 	Releases map[string]*v1beta2.ModuleReleaseMeta
+	// Release is the KymaRelease that the Kyma names; nil when it names none, or one that does not exist.
+	Release *v1beta2.KymaRelease
 	// Mandatory are the releases of the Kyma's namespace for modules that every Kyma has, including those that are being deleted. The list
 	// must be complete: a mandatory module whose release is missing here is removed.
 	Mandatory []*v1beta2.ModuleReleaseMeta

@@ -12,13 +12,14 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// moduleRequest is a request for a channel or an exact version of a module.
-type moduleRequest struct{ Module, Channel, Version string }
+// moduleRequest is a request for a channel, an exact version, or the version that a release has of a module.
+type moduleRequest struct{ Module, Channel, Version, Release string }
 
-// target is the version that a request leads to. Channel is empty for a pinned version.
+// target is the version that a request leads to. Channel is empty for a pinned version and for one of a release, which Release names.
 type target struct {
-	Channel, Version, Component string
-	Template                    *v1beta2.ModuleTemplate
+	Channel, Version, Component, Release string
+
+	Template *v1beta2.ModuleTemplate
 	// admission is what a rollout says about the version that the channel offers. While it is closed, the version above is the one before, or
 	// empty.
 	admission admission
@@ -34,10 +35,13 @@ type refusal struct {
 
 func refuse(r rule, pairs ...string) *refusal { return &refusal{rule: r, message: r.message(pairs...)} }
 
-// moduleRequestOf returns the request of an entry of the spec.
+// moduleRequestOf returns the request of an entry of the spec: its own version or channel, then the Kyma's release, then its channel.
 func moduleRequestOf(kyma *v1beta2.Kyma, spec *v1beta2.Module) moduleRequest {
 	asked := moduleRequest{Module: spec.Name, Channel: spec.Channel, Version: spec.Version}
-	if asked.Version == "" {
+	switch {
+	case FollowsRelease(kyma, spec):
+		asked.Release = kyma.Spec.Release
+	case asked.Version == "":
 		asked.Channel = cmp.Or(spec.Channel, kyma.Spec.Channel, v1beta2.DefaultChannel)
 	}
 	return asked
@@ -52,7 +56,7 @@ func find(w Snapshot, asked moduleRequest) (target, *refusal) {
 	return permitted(w, asked.Module, found)
 }
 
-// requested implements rules 1 to 6 of Resolve: from a request to a version.
+// requested implements rules 1 to 6 and 6b of Resolve: from a request to a version.
 func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 	var unversioned target // it still knows which module this one may take the place of
 	if release := w.Releases[asked.Module]; release != nil {
@@ -71,8 +75,13 @@ func requested(w Snapshot, asked moduleRequest) (target, *refusal) {
 	if refused != nil {
 		return target{}, refused
 	}
-	found := target{Channel: asked.Channel, Version: asked.Version, Component: release.Spec.OCMComponentName}
-	if found.Version == "" {
+	found := target{Channel: asked.Channel, Version: asked.Version, Component: release.Spec.OCMComponentName, Release: asked.Release}
+	switch {
+	case asked.Release != "":
+		if found.Version, refused = releasedVersion(w, asked); refused != nil {
+			return unversioned, refused
+		}
+	case found.Version == "":
 		if found.Version = offered(release, asked.Channel); found.Version == "" {
 			return unversioned, refuse(ruleChannelMissing, "channel", asked.Channel, "module", asked.Module)
 		}

@@ -19,7 +19,7 @@ const (
 )
 
 // ownKinds are kinds of this manager that upstream does not have.
-var ownKinds = []string{"ModuleRollout"}
+var ownKinds = []string{"ModuleRollout", "KymaRelease"}
 
 // definitions checks the existing definitions against those that replace them.
 func (j *judge) definitions() {

@@ -27,6 +27,8 @@ var granted = map[string]string{
 	"modulereleasemetas.operator.kyma-project.io":            "get list update watch",
 	"modulereleasemetas/finalizers.operator.kyma-project.io": "update",
 	"modulerollouts.operator.kyma-project.io":                "get list patch update watch",
+	"kymareleases.operator.kyma-project.io":                  "get list watch",
+	"kymareleases/status.operator.kyma-project.io":           "get patch update",
 	"modulerollouts/finalizers.operator.kyma-project.io":     "update",
 	"modulerollouts/status.operator.kyma-project.io":         "get patch update",
 	"moduletemplates.operator.kyma-project.io":               "get list watch",
@@ -37,7 +39,8 @@ var granted = map[string]string{
 var dispensable = []string{
 	"namespaces",
 	"modulerollouts.operator.kyma-project.io", "modulerollouts/finalizers.operator.kyma-project.io",
-	"modulerollouts/status.operator.kyma-project.io",
+	"modulerollouts/status.operator.kyma-project.io", "kymareleases.operator.kyma-project.io",
+	"kymareleases/status.operator.kyma-project.io",
 }
 
 // ceiling are upstream's rules in the same namespace: a deployment that swaps the image must not need more rights. What it has beyond that

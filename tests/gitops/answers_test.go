@@ -103,6 +103,16 @@ func waiting(k *v1beta2.Kyma) {
 	k.Status.Modules = []v1beta2.ModuleStatus{{Name: "redis", State: v1beta2.StateReady, Maintenance: true, Offered: "1.1.0"}}
 }
 
+// releaseWith is a named release of version 1.0.0 of a module on a hub that has a template of another version, or of that one.
+func releaseWith(version string) *v1beta2.KymaRelease {
+	made := &v1beta2.KymaRelease{ObjectMeta: objectMeta(nil)}
+	made.Spec.Modules = []v1beta2.ReleasedModule{{Name: "redis", Version: "1.0.0"}}
+	made.Status = module.JudgeRelease(module.ReleaseFacts{
+		Release: made, Templates: map[string]*v1beta2.ModuleTemplate{"redis-" + version: {}}, Now: noon,
+	})
+	return made
+}
+
 func situations() []situation {
 	const current, progress, failed, terminating = kstatus.CurrentStatus, kstatus.InProgressStatus, kstatus.FailedStatus,
 		kstatus.TerminatingStatus
@@ -142,6 +152,9 @@ func situations() []situation {
 		{name: "a rollout that is not armed", object: rolloutWith("no release", v1beta2.RolloutProgressing), want: progress},
 		{name: "a rollout that halted", object: rolloutWith("", v1beta2.RolloutHalted), want: failed},
 		{name: "a rollout that cannot be carried out", object: rolloutWith("no release", v1beta2.RolloutProgressing, invalid), want: failed},
+
+		{name: "a named release that is complete", object: releaseWith("1.0.0"), want: current},
+		{name: "a named release that lacks a template", object: releaseWith("2.0.0"), want: progress},
 	}
 }
 
@@ -169,7 +182,7 @@ func TestKstatusAndArgoCDSayTheSame(t *testing.T) {
 // TestArgoCDSaysProgressingOfWhatHasNoStatus is for a hub with the definitions of upstream, which have no default for it.
 func TestArgoCDSaysProgressingOfWhatHasNoStatus(t *testing.T) {
 	scripts := healthScripts(t)
-	for _, kind := range []string{"Kyma", "Manifest", "ModuleRollout"} {
+	for _, kind := range []string{"Kyma", "Manifest", "ModuleRollout", "KymaRelease"} {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": v1beta2.GroupVersion.String(), "kind": kind,
 			"metadata": map[string]any{"name": "sample", "generation": int64(1)},

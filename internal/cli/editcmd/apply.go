@@ -24,6 +24,7 @@ type item struct {
 	Fields  []string        `json:"fields,omitempty"`
 	Channel string          `json:"channel,omitempty"`
 	Version string          `json:"version,omitempty"`
+	Release string          `json:"release,omitempty"`
 	DryRun  string          `json:"dryRun,omitempty"`
 	// Template is NAMESPACE/NAME of the template of a direct installation, and Origin the catalog that it came from.
 	Template string `json:"template,omitempty"`
@@ -122,11 +123,13 @@ func (c *change) items(s *session, done applied) []item {
 		i := item{Name: "module/" + change.Module, Kyma: s.Key().String(), Action: change.Action, Fields: change.Fields}
 		if change.Module == "" {
 			i.Name = "kyma/" + s.Key().String()
-			i.Channel = done.spec.Channel
+			i.Channel, i.Release = done.spec.Channel, done.spec.Release
 		} else if entry := kymaedit.Entry(&done.spec, change.Module); entry != nil {
 			i.Channel, i.Version = entry.Channel, cmp.Or(c.goes, s.Version(&done.spec, change.Module))
 			if entry.Channel == "" && entry.Version == "" {
-				i.Channel = done.spec.Channel
+				if i.Release = done.spec.Release; i.Release == "" {
+					i.Channel = done.spec.Channel
+				}
 			}
 		}
 		if c.dry() && change.Action != kymaedit.Unchanged {

@@ -2,6 +2,7 @@ package editcmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -109,6 +110,10 @@ func described(changes []kymaedit.Change, spec *v1beta2.KymaSpec) string {
 		case change.Action == kymaedit.Unchanged:
 		case change.Action == kymaedit.Disabled:
 			parts = append(parts, "delete "+change.Module)
+		case change.Module == "" && slices.Contains(change.Fields, "release") && spec.Release == "":
+			parts = append(parts, "set no release")
+		case change.Module == "" && slices.Contains(change.Fields, "release"):
+			parts = append(parts, "set release "+spec.Release)
 		case change.Module == "":
 			parts = append(parts, "set channel "+spec.Channel)
 		case change.Action == kymaedit.Enabled && entry != nil:

@@ -22,7 +22,7 @@ import (
 func kymas(c *console.Console, t *target.Target) *cobra.Command {
 	command := &cobra.Command{Use: "kyma", Short: "Kymas: the clusters that have modules"}
 	call := func() *change { return &change{console: c, target: t} }
-	command.AddCommand(create(call()), connect(call()), disconnect(call()), setChannel(call()))
+	command.AddCommand(create(call()), connect(call()), disconnect(call()), setChannel(call()), setRelease(call()))
 	return command
 }
 

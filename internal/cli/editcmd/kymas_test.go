@@ -31,6 +31,10 @@ func TestCreateKyma(t *testing.T) {
 		{"kyma set-channel demo fast --wait=false", "changed", "", 0},
 		{"kyma set-channel demo fast --wait=false", "unchanged", "", 0},
 		{"kyma set-channel demo Fast", "", "is not a channel", 64},
+		{"kyma set-release demo 2.2", "", "there is no KymaRelease 2.2 in namespace", 4},
+		{"kyma set-release demo 2.2 --none", "", "exclude each other", 64},
+		{"kyma set-release", "", "RELEASE is missing", 64},
+		{"kyma set-release demo --none --wait=false", "unchanged", "", 0},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)
 		if code != step.code || !strings.Contains(out, step.out) || !strings.Contains(said, step.said) {
@@ -182,5 +186,39 @@ func TestPull(t *testing.T) {
 	b.kyma("demo")
 	if code, _, said := b.run("add", "cap"); code != 1 || !strings.Contains(said, "use --community") {
 		t.Errorf("exit code %d of a community module that was asked for as another: %s", code, said)
+	}
+}
+
+func TestSetRelease(t *testing.T) {
+	b := three(t)
+	for name, modules := range map[string][]v1beta2.ReleasedModule{
+		"2.2": {{Name: "notes", Version: "1.1.0"}}, "2.3": {{Name: "beacon", Version: "1.0.0"}},
+	} {
+		release := &v1beta2.KymaRelease{Spec: v1beta2.KymaReleaseSpec{Modules: modules}}
+		release.Namespace, release.Name = b.namespace, name
+		b.create(release)
+	}
+	for _, step := range []struct {
+		args, out, said, want string // the releases of a, b and c
+		code                  int
+	}{
+		{"kyma set-release 2.2 --all-kymas --dry-run=client", "planned 3 set release 2.2", "", "||", 0},
+		{"kyma set-release 2.2 -l ring=canary --yes", "done 2 set release 2.2 NS/a and NS/b", "", "2.2|2.2|", 0},
+		{"kyma set-release 2.3 --all-kymas --yes", "done 2 set release 2.3 NS/a and NS/c refused 1 release 2.3 does not have notes NS/b",
+			"1 refused of 3 Kymas", "2.3|2.2|2.3", 1},
+		{"kyma set-release 2.2 --all-kymas --dry-run=server", "names release 2.2 already NS/b", "", "2.3|2.2|2.3", 0},
+		{"kyma set-release b 2.3", "", "release 2.3 does not have notes", "2.3|2.2|2.3", 1},
+		{"kyma set-release c 2.2 --wait=false", "changed", "", "2.3|2.2|2.2", 0},
+		{"kyma set-channel rapid -l ring=canary --yes", "done 2 set channel rapid", "", "2.3|2.2|2.2", 0},
+		{"kyma set-release --none -l ring=canary --yes", "done 1 set no release NS/a refused 1 module notes has no channel rapid NS/b", "", "|2.2|2.2", 1},
+		{"kyma set-release 2.4 --all-kymas --yes", "refused 3 there is no KymaRelease 2.4", "", "|2.2|2.2", 1},
+	} {
+		code, out, said := b.run(strings.Fields(step.args)...)
+		if code != step.code || !strings.Contains(b.flat(out), step.out) || !strings.Contains(b.flat(said), step.said) {
+			t.Errorf("%s: exit code %d, want %d\n%s\nwant %q in it; said %s, want %q", step.args, code, step.code, b.flat(out), step.out, said, step.said)
+		}
+		if got := b.read("a").Spec.Release + "|" + b.read("b").Spec.Release + "|" + b.read("c").Spec.Release; got != step.want {
+			t.Errorf("%s: the releases are %s, want %s", step.args, got, step.want)
+		}
 	}
 }

@@ -13,7 +13,7 @@ func Commands(c *console.Console, t *target.Target) []*cobra.Command {
 	catalog := &cobra.Command{Use: "catalog", Short: "Browse the available modules"}
 	catalog.AddCommand(catalogList(made()), catalogShow(made()), catalogSearch(made()))
 	kymas := &cobra.Command{Use: "kyma", Short: "See and change Kymas"}
-	kymas.AddCommand(kymaList(made()), kymaGet(made()))
+	kymas.AddCommand(kymaList(made()), kymaGet(made()), releaseList(made()))
 	return []*cobra.Command{
 		list(made()), status(made()), tree(made()), trace(made()), events(made()), history(made()), catalog, kymas,
 	}

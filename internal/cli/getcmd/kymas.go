@@ -117,6 +117,17 @@ func kymaGet(s *show) *cobra.Command {
 	return command
 }
 
+// releaseText returns the release that a Kyma names, and the one that it is on if that differs.
+func releaseText(line *modulestatus.KymaLine) string {
+	switch line.OnRelease {
+	case line.Release:
+		return line.Release
+	case "":
+		return line.Release + " (not on it yet)"
+	}
+	return line.Release + " (was last on " + line.OnRelease + ")"
+}
+
 func (s *show) printKyma(in *modulestatus.Inputs, key string) error {
 	lines := modulestatus.Kymas(*in)
 	if len(lines) != 1 {
@@ -138,6 +149,9 @@ func (s *show) printKyma(in *modulestatus.Inputs, key string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "kyma/%s: %s\n", key, s.console.State(string(line.State)))
 	fmt.Fprintf(&text, "  %-13s %s\n  %-13s %s\n", "channel", line.Channel, "modules", line.Modules)
+	if line.Release != "" || line.OnRelease != "" {
+		fmt.Fprintf(&text, "  %-13s %s\n", "release", releaseText(&line))
+	}
 	for _, c := range line.Conditions {
 		fmt.Fprintf(&text, "  %-13s %s\n", c.Type, condition(s.console.State(c.Status), c.Reason, c.Message))
 	}

@@ -95,6 +95,8 @@ func channelText(m *modulestatus.Module) string {
 	switch {
 	case m.ChannelOverridden:
 		return m.Channel + " (own)"
+	case m.Release != "":
+		return "release " + m.Release
 	case m.Channel == "" && m.Mandatory:
 		return "(mandatory)"
 	case m.Channel == "" && m.Kyma != "" && m.Version.Desired != "":

@@ -170,6 +170,7 @@ func (s *show) explain(to io.Writer, m *modulestatus.Module) {
 	line("version", oneLine(versions(m.Version)))
 	line("type", string(m.Type)+traits(m))
 	line("channel", oneLine(m.Channel))
+	line("release", oneLine(m.Release))
 	if m.Resource != nil {
 		line("resource", oneLine(m.Resource.String()))
 	}

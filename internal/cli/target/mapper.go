@@ -40,7 +40,7 @@ func known(others meta.RESTMapper) meta.RESTMapper {
 	add(apiextensionsv1.SchemeGroupVersion, meta.RESTScopeRoot, "CustomResourceDefinition")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
 	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
-	add(v1beta2.GroupVersion, meta.RESTScopeNamespace, "Manifest", "ModuleTemplate", "ModuleReleaseMeta", "ModuleRollout")
+	add(v1beta2.GroupVersion, meta.RESTScopeNamespace, "Manifest", "ModuleTemplate", "ModuleReleaseMeta", "ModuleRollout", "KymaRelease")
 	kyma := v1beta2.GroupVersion.WithKind("Kyma")
 	mapper.AddSpecific(kyma, v1beta2.GroupVersion.WithResource("kymas"), v1beta2.GroupVersion.WithResource("kyma"), meta.RESTScopeNamespace)
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{mapper, others}}

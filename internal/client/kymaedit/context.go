@@ -73,6 +73,8 @@ func (s *KymaContext) Version(spec *v1beta2.KymaSpec, name string) string {
 		return entry.Version
 	case entry.Channel != "":
 		return s.Offers[name].Channels[entry.Channel]
+	case spec.Release != "":
+		return "" // the release is not read for every Kyma
 	}
 	return s.Offers[name].Channels[spec.Channel]
 }

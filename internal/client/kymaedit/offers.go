@@ -122,7 +122,8 @@ func (e *UnknownError) Error() string {
 //
 //  1. there is a release of the module's name, and it is not mandatory
 //  2. the release has the channel that the wish names
-//  3. without a channel and a version, the release has the Kyma's channel, unless the entry already has its own
+//  3. without a channel and a version, the release has the Kyma's channel, unless the entry already has its own or the Kyma names a
+//     KymaRelease
 //  4. the version that the wish names has a template
 func Check(offers map[string]Offer, spec *v1beta2.KymaSpec, wish ModuleRequest) error {
 	offer, known := offers[wish.Name]
@@ -142,6 +143,9 @@ func Check(offers map[string]Offer, spec *v1beta2.KymaSpec, wish ModuleRequest) 
 	if channel == "" {
 		if entry := find(spec, wish.Name); entry != nil && (entry.Channel != "" || entry.Version != "") {
 			return nil
+		}
+		if spec.Release != "" {
+			return nil // the release says which version it has
 		}
 		channel = cmp.Or(spec.Channel, v1beta2.DefaultChannel)
 	}

@@ -96,7 +96,7 @@ func (l Leftover) String() string {
 }
 
 // kinds are ours, in the order of their deletion: each is deleted while the objects that its deletion requires still exist.
-var kinds = []string{"Kyma", "Manifest", "ModuleReleaseMeta", "ModuleRollout", "ModuleTemplate"}
+var kinds = []string{"Kyma", "KymaRelease", "Manifest", "ModuleReleaseMeta", "ModuleRollout", "ModuleTemplate"}
 
 // InUseError reports that definitions with remaining objects are not removed.
 type InUseError struct{ Objects []Leftover }

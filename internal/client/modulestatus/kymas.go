@@ -14,6 +14,9 @@ type KymaLine struct {
 	Name      string `json:"name"`
 	State     State  `json:"state"`
 	Channel   string `json:"channel"`
+	// Release is the KymaRelease that it names, OnRelease the last one of which every module was ready.
+	Release   string `json:"release,omitempty"`
+	OnRelease string `json:"onRelease,omitempty"`
 	// Modules counts the ready modules and all modules.
 	Modules string `json:"modules"`
 	// Local reports whether its modules are in the same cluster; Copy, that it is the copy that a hub keeps in a runtime.
@@ -78,8 +81,10 @@ func KymaState(kyma *v1beta2.Kyma) State { return lineOf(kyma).State }
 func lineOf(kyma *v1beta2.Kyma) KymaLine {
 	line := KymaLine{
 		Namespace: kyma.Namespace, Name: kyma.Name, State: State(kyma.Status.State), Local: kyma.Spec.Remote != nil && !*kyma.Spec.Remote,
-		Copy: IsCopy(kyma), Channel: cmp.Or(Effective(kyma).Channel, v1beta2.DefaultChannel),
+		Copy: IsCopy(kyma), OnRelease: kyma.Status.Release,
 	}
+	spec := Effective(kyma)
+	line.Channel, line.Release = cmp.Or(spec.Channel, v1beta2.DefaultChannel), spec.Release
 	if line.Copy {
 		line.Local = true
 	}

@@ -18,6 +18,8 @@ type Module struct {
 	Since *metav1.Time `json:"-"`
 	// Channel that the version comes from; empty for a pinned version and for modules without a channel.
 	Channel string `json:"channel,omitempty"`
+	// Release is the KymaRelease that says which version it has; empty where a channel or its entry does.
+	Release string `json:"release,omitempty"`
 	// ChannelOverridden reports whether the module follows another channel than its Kyma.
 	ChannelOverridden bool         `json:"channelOverridden"`
 	Version           Version      `json:"version"`

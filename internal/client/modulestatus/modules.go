@@ -210,6 +210,11 @@ func (r *reader) choose(m *Module, e *entry) {
 	case e.asked != nil && e.asked.Version != "":
 		m.Version.Desired = e.asked.Version
 		m.Version.Available = channelVersion(e.release, cmp.Or(e.spec.Channel, v1beta2.DefaultChannel))
+	case e.asked != nil && module.FollowsRelease(&v1beta2.Kyma{Spec: *e.spec}, e.asked):
+		m.Release = e.spec.Release // its version is what the manager says in the status: the release itself is not read here
+		if e.status != nil {
+			m.Version.Desired, m.Version.Available = e.status.Version, e.status.Version
+		}
 	case e.asked != nil:
 		whole := cmp.Or(e.spec.Channel, v1beta2.DefaultChannel)
 		m.Channel = cmp.Or(e.asked.Channel, whole)

@@ -121,6 +121,9 @@ func (r *reader) typeOf(name string, otherwise Type) Type {
 // Effective returns the spec that a Kyma requests: its own, merged with that of the runtime's user when it was last observed.
 func Effective(kyma *v1beta2.Kyma) v1beta2.KymaSpec {
 	spec := *kyma.Spec.DeepCopy()
+	if IsCopy(kyma) {
+		spec.Release = kyma.Status.Release // the hub's spec names it, and the copy has only its status
+	}
 	seen := kyma.Status.LastSeen
 	if seen == nil || seen.Runtime == nil {
 		return spec

@@ -64,7 +64,7 @@ func trimmedKyma(kyma *v1beta2.Kyma, name string) v1beta2.Kyma {
 	spec := modulestatus.Effective(kyma)
 	kept := v1beta2.Kyma{}
 	kept.Namespace, kept.Name, kept.UID, kept.DeletionTimestamp = kyma.Namespace, kyma.Name, kyma.UID, kyma.DeletionTimestamp
-	kept.Spec.Channel = spec.Channel
+	kept.Spec.Channel, kept.Spec.Release = spec.Channel, spec.Release
 	for i := range spec.Modules {
 		if spec.Modules[i].Name == name {
 			kept.Spec.Modules = append(kept.Spec.Modules, spec.Modules[i])

@@ -67,13 +67,15 @@ type assembly struct {
 	hubID string
 	// rollouts is true when the hub has ModuleRollouts, and the manager may read them.
 	rollouts bool
+	// kymaReleases is true when the hub has KymaReleases, and the manager may read them.
+	kymaReleases bool
 }
 
 // assemble creates all parts of the manager, in one place, and adds them to it.
 func (a *assembly) assemble(ctx context.Context) error {
 	mgr, hub, c, log, hooks := a.mgr, a.hub, a.config, a.log, a.hooks
 	for _, step := range []func(context.Context) error{
-		a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts, a.identifyHub,
+		a.index, a.measure, a.readPolicies, a.watchValues, a.reachRegistries, a.lookForRollouts, a.lookForKymaReleases, a.identifyHub,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -106,6 +108,7 @@ func (a *assembly) assemble(ctx context.Context) error {
 		a.newReleases().Setup(mgr, c.controller(releaseWorkers, hooks)),
 		catalogs.Setup(mgr, c.controller(catalogWorkers, hooks)),
 		a.carryOutRollouts(),
+		a.reportKymaReleases(),
 		metrics.WatchYielded(a.registry, "kyma", kymas.Slots.Yielded),
 		metrics.WatchYielded(a.registry, "manifest", manifests.Slots.Yielded),
 		metrics.WatchYielded(a.registry, "catalog", catalogs.Slots.Yielded),
@@ -220,7 +223,7 @@ func (a *assembly) newKymas() *kyma.Reconciler {
 		RuntimeVersions: a.config.RuntimeVersions, HubID: a.hubID,
 		Shard: a.sharing.owner(), Moves: a.sharing.moves(), Events: a.mgr.GetEventRecorder("lifecycle-manager"),
 		Restricted: a.config.RestrictedModules, Metrics: a.states, Requeues: a.requeues, Now: metav1.Now, Priorities: &a.causes,
-		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Progress: &a.progress,
+		InstallsLocally: a.config.installsLocallyAs, Rollouts: a.rollouts, Releases: a.kymaReleases, Progress: &a.progress,
 		Phases: a.phases, Traces: a.traces,
 		Plans: manifest.NewPlanner(&contentPort{contents: a.contents}), HubValues: a.values,
 	}

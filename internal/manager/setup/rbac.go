@@ -1,7 +1,7 @@
 package setup
 
-// The permissions of the manager on the hub; `make manifests` writes them to config/rbac/role.yaml. They do not exceed upstream's but for a
-// kind that upstream does not have, have no wildcards, and are limited to the namespace. Those for the Leases, by which replicas share
+// The permissions of the manager on the hub; `make manifests` writes them to config/rbac/role.yaml. They do not exceed upstream's but for
+// kinds that upstream does not have, have no wildcards, and are limited to the namespace. Those for the Leases, by which replicas share
 // the work, are in config/rbac/leader_election_role.yaml, those for installing into the hub itself in config/components/local, and those
 // for Kymas in every namespace in config/components/all-namespaces.
 //
@@ -24,6 +24,10 @@ package setup
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulerollouts,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulerollouts/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=modulerollouts/finalizers,verbs=update
+//
+// Users write KymaReleases: the manager sets their status. It starts without these rights.
+// +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymareleases,verbs=get;list;watch
+// +kubebuilder:rbac:groups=operator.kyma-project.io,namespace=kcp-system,resources=kymareleases/status,verbs=get;patch;update
 //
 // Secrets with access to runtimes and registries are read; large inventories are written (never patched).
 // +kubebuilder:rbac:groups="",namespace=kcp-system,resources=secrets,verbs=get;list;watch;create;update;delete

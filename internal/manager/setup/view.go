@@ -35,6 +35,8 @@ type view struct {
 	namespace    string
 	// rollouts is true when the hub has ModuleRollouts.
 	rollouts bool
+	// kymaReleases is true when it has KymaReleases.
+	kymaReleases bool
 }
 
 // viewKind is a kind that the decisions depend on.
@@ -68,6 +70,9 @@ func (v *view) kinds() []viewKind {
 	}
 	if v.rollouts {
 		kinds = append(kinds, viewKind{list: &v1beta2.ModuleRolloutList{}, gvk: own.WithKind("ModuleRollout")})
+	}
+	if v.kymaReleases {
+		kinds = append(kinds, viewKind{list: &v1beta2.KymaReleaseList{}, gvk: own.WithKind("KymaRelease")})
 	}
 	return kinds
 }

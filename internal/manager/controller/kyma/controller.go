@@ -60,6 +60,8 @@ type Reconciler struct {
 	// Rollouts is true when the hub has ModuleRollouts, and the manager may read them. Without them a release that is marked for one gives no
 	// Kyma another version.
 	Rollouts bool
+	// Releases is true when the hub has KymaReleases, and the manager may read them. Without them a Kyma that names one keeps what runs.
+	Releases bool
 	// Windows holds the maintenance policy: when upgrades with downtime may start; nil means that there is no policy.
 	Windows Windows
 	// Approvals is the policy for consent; nil means that there is none.

@@ -6,4 +6,6 @@ const (
 	IndexKyma = indexKyma
 	// IndexModule finds the Kymas that have or had a module, by its name.
 	IndexModule = indexModule
+	// IndexRelease finds the Kymas that name a KymaRelease, by its name.
+	IndexRelease = indexRelease
 )

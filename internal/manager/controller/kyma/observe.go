@@ -44,6 +44,9 @@ func (r *Reconciler) observe(
 	if err := r.mandatory(ctx, &world); err != nil {
 		return world, 0, err
 	}
+	if err := r.readRelease(ctx, &world); err != nil {
+		return world, 0, err
+	}
 	if err := r.catalog(ctx, &world); err != nil {
 		return world, 0, err
 	}
@@ -111,7 +114,7 @@ func (r *Reconciler) catalog(ctx context.Context, world *module.Snapshot) error 
 	return nil
 }
 
-// versionsByModule returns the versions that spec, status, Manifests and their revisions, and mandatory releases name.
+// versionsByModule returns the versions that spec, release, status, Manifests and their revisions, and mandatory releases name.
 func versionsByModule(world *module.Snapshot) map[string]map[string]bool {
 	versions := map[string]map[string]bool{}
 	add := func(name, version string) {
@@ -123,7 +126,11 @@ func versionsByModule(world *module.Snapshot) map[string]map[string]bool {
 		}
 	}
 	for i := range world.Kyma.Spec.Modules {
-		add(world.Kyma.Spec.Modules[i].Name, world.Kyma.Spec.Modules[i].Version)
+		name := world.Kyma.Spec.Modules[i].Name
+		add(name, world.Kyma.Spec.Modules[i].Version)
+		if world.Release != nil {
+			add(name, world.Release.VersionOf(name))
+		}
 	}
 	for i := range world.Kyma.Status.Modules {
 		add(world.Kyma.Status.Modules[i].Name, world.Kyma.Status.Modules[i].Version)

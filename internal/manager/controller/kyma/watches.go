@@ -48,6 +48,7 @@ const (
 //     that is set;
 //   - a ModuleRollout enqueues the Kymas that it lets have something else than before, a release all that have the module when another
 //     rollout decides, or none;
+//   - a KymaRelease that appears or goes enqueues the Kymas that name it;
 //   - a Kyma that comes from another replica, or goes to one, is reconciled or forgotten;
 //   - another maintenance policy enqueues the Kymas that wait, as does another approval policy, and what a version asks for once it is
 //     known;
@@ -79,6 +80,9 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options, rollout
 		Watches(&v1beta2.ModuleTemplate{}, r.dependents(rollout, modulesOfTemplate), builder.WithPredicates(templateChanged))
 	if r.Rollouts {
 		controlled = controlled.Watches(&v1beta2.ModuleRollout{}, r.rolloutEvents(rollout))
+	}
+	if r.Releases {
+		controlled = controlled.Watches(&v1beta2.KymaRelease{}, r.releaseEvents(rollout))
 	}
 	if r.Moves != nil {
 		controlled = controlled.WatchesRawSource(sharding.Source(r.Moves, r.moved))
@@ -136,6 +140,9 @@ func addIndexes(mgr ctrl.Manager) error {
 		return err
 	}
 	if err := indexer.IndexField(ctx, &v1beta2.Kyma{}, indexValues, valuesNames); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &v1beta2.Kyma{}, indexRelease, releaseNamed); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &v1beta2.Kyma{}, indexModule, func(o client.Object) []string {
