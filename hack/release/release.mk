@@ -26,6 +26,10 @@ release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY
 	@$(GO) run ./hack/release -version='$(VERSION)' -platforms='$(subst $(empty) $(empty),$(comma),$(PLATFORMS))' -out='$(OUT)' -key='$(KEY)' \
 		-images='$(IMAGES)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
 
+.PHONY: e2e-release
+e2e-release: $(BIN)/ginkgo $(BIN)/helm ## Install, upgrade and remove releases from their folders alone, with real pods: the one before (BEFORE) and this commit's.
+	@$(MAKE) e2e-node $$(hack/release/pair.sh) TESTARGS="--label-filter=release $(TESTARGS)"
+
 .PHONY: build-platforms
 build-platforms: ## Compile kyma for every platform of a release, and keep nothing.
 	@for platform in $(PLATFORMS); do \

@@ -94,7 +94,7 @@ func absent(where *cluster, namespace string) bool {
 	return apierrors.IsNotFound(err)
 }
 
-// identities returns the UIDs of what must survive a restart.
+// identities returns the UIDs of what must survive a restart: of the greeter in its cluster, and of all Manifests in the hub.
 func identities(where *cluster) map[string]types.UID {
 	GinkgoHelper()
 	found := map[string]types.UID{}
@@ -102,7 +102,7 @@ func identities(where *cluster) map[string]types.UID {
 	Expect(where.client.Get(background(), client.ObjectKeyFromObject(cr), cr)).To(Succeed())
 	found["custom resource"], found["deployment"] = cr.GetUID(), deployment(where, greeter).UID
 	var manifests v1beta2.ManifestList
-	Expect(where.client.List(background(), &manifests)).To(Succeed())
+	Expect(hub.client.List(background(), &manifests)).To(Succeed())
 	for i := range manifests.Items {
 		found["manifest "+manifests.Items[i].Name] = manifests.Items[i].UID
 	}

@@ -221,7 +221,8 @@ func (h *host) uninstall() *cobra.Command {
 		Use:   "uninstall",
 		Short: "Remove the lifecycle manager from the current cluster",
 		Long: "Removes what kyma install brought. As long as there are Kymas, KymaReleases, Manifests, ModuleTemplates, " +
-			"ModuleReleaseMetas or ModuleRollouts nothing is removed, because they would go with their definitions. --cascade deletes them first, and with the " +
+			"ModuleReleaseMetas or ModuleRollouts nothing is removed, because they would go with their definitions. " +
+			"--cascade deletes them first, and with the " +
 			"Kymas their modules.",
 		Example:           "  kyma uninstall\n  kyma uninstall --cascade --yes",
 		Args:              arguments(0, 0, ""),

@@ -210,7 +210,7 @@ func TestSetRelease(t *testing.T) {
 		{"kyma set-release b 2.3", "", "release 2.3 does not have notes", "2.3|2.2|2.3", 1},
 		{"kyma set-release c 2.2 --wait=false", "changed", "", "2.3|2.2|2.2", 0},
 		{"kyma set-channel rapid -l ring=canary --yes", "done 2 set channel rapid", "", "2.3|2.2|2.2", 0},
-		{"kyma set-release --none -l ring=canary --yes", "done 1 set no release NS/a refused 1 module notes has no channel rapid NS/b", "", "|2.2|2.2", 1},
+		{"kyma set-release --none -l ring=canary --yes", "done 1 set no release NS/a refused 1 module notes has no channel rapid; it has fast (1.1.0), regular (1.0.0) NS/b", "", "|2.2|2.2", 1},
 		{"kyma set-release 2.4 --all-kymas --yes", "refused 3 there is no KymaRelease 2.4", "", "|2.2|2.2", 1},
 	} {
 		code, out, said := b.run(strings.Fields(step.args)...)

@@ -108,7 +108,7 @@ func (e *export) kymasAndManifests(ctx context.Context) error {
 
 func (e *export) list(ctx context.Context, kind string) ([]*unstructured.Unstructured, error) {
 	found, err := listAll(ctx, e.from, v1beta2.GroupVersion.WithKind(kind), e.Namespaces)
-	if apierrors.IsNotFound(err) && kind == kindRollout {
+	if apierrors.IsNotFound(err) && (kind == kindRollout || kind == kindKymaRelease) {
 		return nil, nil // a hub of an earlier version
 	}
 	return found, err
@@ -207,9 +207,10 @@ func (e *export) inventory(ctx context.Context, manifest *v1beta2.Manifest) erro
 	return nil
 }
 
-// offers adds templates, releases and rollouts. A rollout that is being deleted still holds versions back, and must do so elsewhere.
+// offers adds templates, rollouts, and releases of modules and of Kymas; the status of the latter is counted anew. A rollout that is being
+// deleted still holds versions back, and must do so elsewhere.
 func (e *export) offers(ctx context.Context) error {
-	for _, kind := range []string{kindTemplate, kindRollout, kindRelease} {
+	for _, kind := range []string{kindTemplate, kindRollout, kindRelease, kindKymaRelease} {
 		found, err := e.list(ctx, kind)
 		if err != nil {
 			return err
@@ -224,6 +225,9 @@ func (e *export) offers(ctx context.Context) error {
 				e.content.warnf("%s is being deleted: delete it again after the import", idOf(o))
 			}
 			clean(o)
+			if kind == kindKymaRelease {
+				dropStatus(o)
+			}
 			if kind == kindRollout {
 				setAnnotation(o, v1beta2.AnnotationExportedFrom, origin{e.content.Hub, uid}.String())
 			}

@@ -23,14 +23,15 @@ type wave struct {
 }
 
 const (
-	kindNamespace = "Namespace"
-	kindSecret    = "Secret"
-	kindConfigMap = "ConfigMap"
-	kindKyma      = "Kyma"
-	kindManifest  = "Manifest"
-	kindTemplate  = "ModuleTemplate"
-	kindRelease   = "ModuleReleaseMeta"
-	kindRollout   = "ModuleRollout"
+	kindNamespace   = "Namespace"
+	kindSecret      = "Secret"
+	kindConfigMap   = "ConfigMap"
+	kindKyma        = "Kyma"
+	kindKymaRelease = "KymaRelease"
+	kindManifest    = "Manifest"
+	kindTemplate    = "ModuleTemplate"
+	kindRelease     = "ModuleReleaseMeta"
+	kindRollout     = "ModuleRollout"
 )
 
 // waves are all of them, in their order. A ModuleRollout precedes its release, which names it; a Manifest follows its Kyma, which owns it,
@@ -42,6 +43,7 @@ var waves = []wave{
 	{name: "moduletemplates", kind: v1beta2.GroupVersion.WithKind(kindTemplate), resource: "moduletemplates"},
 	{name: "modulerollouts", kind: v1beta2.GroupVersion.WithKind(kindRollout), resource: "modulerollouts"},
 	{name: "modulereleasemetas", kind: v1beta2.GroupVersion.WithKind(kindRelease), resource: "modulereleasemetas"},
+	{name: "kymareleases", kind: v1beta2.GroupVersion.WithKind(kindKymaRelease), resource: "kymareleases"},
 	{name: "kymas", kind: v1beta2.GroupVersion.WithKind(kindKyma), resource: "kymas"},
 	{name: "manifests", kind: v1beta2.GroupVersion.WithKind(kindManifest), resource: "manifests"},
 	{name: "inventories", kind: corev1.SchemeGroupVersion.WithKind(kindSecret), resource: "secrets", record: true},

@@ -82,7 +82,7 @@ func filled(t *testing.T, namespace string) *hub {
 	} {
 		h.make(object)
 	}
-	kyma := &v1beta2.Kyma{ObjectMeta: h.meta("demo"), Spec: v1beta2.KymaSpec{Channel: "regular", Modules: []v1beta2.Module{{
+	kyma := &v1beta2.Kyma{ObjectMeta: h.meta("demo"), Spec: v1beta2.KymaSpec{Channel: "regular", Release: "2.2", Modules: []v1beta2.Module{{
 		Name: "notes", ValuesFrom: []v1beta2.ValuesReference{{Kind: v1beta2.ValuesConfigMap, Name: "values"}},
 	}}}}
 	kyma.Finalizers = []string{v1beta2.FinalizerKyma}
@@ -111,6 +111,9 @@ func (h *hub) releases(kyma *v1beta2.Kyma) {
 	}}
 	release.Annotations = map[string]string{v1beta2.AnnotationRollout: string(its.UID)}
 	h.make(release)
+	h.make(&v1beta2.KymaRelease{ObjectMeta: h.meta("2.2"), Spec: v1beta2.KymaReleaseSpec{
+		Modules: []v1beta2.ReleasedModule{{Name: "notes", Version: "1.0.0"}},
+	}})
 }
 
 // manifest makes the Manifest of a Kyma, with an inventory of which a part is in a Secret.
@@ -167,7 +170,7 @@ func (h *hub) lose() {
 	h.t.Helper()
 	kinds := []client.ObjectList{
 		&v1beta2.KymaList{}, &v1beta2.ManifestList{}, &v1beta2.ModuleTemplateList{}, &v1beta2.ModuleReleaseMetaList{},
-		&v1beta2.ModuleRolloutList{}, &corev1.SecretList{}, &corev1.ConfigMapList{},
+		&v1beta2.ModuleRolloutList{}, &v1beta2.KymaReleaseList{}, &corev1.SecretList{}, &corev1.ConfigMapList{},
 	}
 	for _, list := range kinds {
 		if err := h.List(h.t.Context(), list, client.InNamespace(h.namespace)); err != nil {
@@ -196,6 +199,8 @@ func items(list client.ObjectList) (objects []client.Object) {
 	case *v1beta2.ModuleReleaseMetaList:
 		objects = pointers(l.Items)
 	case *v1beta2.ModuleRolloutList:
+		objects = pointers(l.Items)
+	case *v1beta2.KymaReleaseList:
 		objects = pointers(l.Items)
 	case *corev1.SecretList:
 		objects = pointers(l.Items)

@@ -82,7 +82,7 @@ func TestExport_ContainsWhatSomethingDependsOn(t *testing.T) {
 	}
 	want := []string{
 		"Namespace contained", "ConfigMap files", "ConfigMap values", "Secret demo", "Secret login", "ModuleTemplate notes-1.0.0",
-		"ModuleRollout notes", "ModuleReleaseMeta notes", "Kyma demo", "Manifest demo-notes", "Secret demo-notes.inventory.1",
+		"ModuleRollout notes", "ModuleReleaseMeta notes", "KymaRelease 2.2", "Kyma demo", "Manifest demo-notes", "Secret demo-notes.inventory.1",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q", names)

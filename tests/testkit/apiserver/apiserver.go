@@ -121,7 +121,7 @@ func Allowed(t testing.TB, admin client.Client, user, namespace string, rule rba
 	}
 }
 
-// OurKinds prepares an API server that serves Kyma, Manifest, ModuleTemplate, ModuleReleaseMeta and ModuleRollout.
+// OurKinds prepares an API server that serves Kyma, Manifest, ModuleTemplate, ModuleReleaseMeta, ModuleRollout and KymaRelease.
 func OurKinds(environment *envtest.Environment) error {
 	root, err := localcluster.Root()
 	if err != nil {
