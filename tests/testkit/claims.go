@@ -13,7 +13,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
-// request is what the effective spec requests for one module.
+// request is what the effective spec requests for one module: a version, a channel, or neither where a KymaRelease has its version.
 type request struct {
 	channel, version string
 	unmanaged        bool
@@ -32,7 +32,8 @@ func requests(kyma *v1beta2.Kyma) (modules map[string]request, merged bool) {
 	for i := range counts.Modules {
 		asked := &counts.Modules[i]
 		one := request{version: asked.Version, unmanaged: asked.Managed != nil && !*asked.Managed}
-		if one.version == "" {
+		released := kyma.Spec.Release != "" && asked.Channel == ""
+		if one.version == "" && !released {
 			one.channel = cmp.Or(asked.Channel, counts.Channel, v1beta2.DefaultChannel)
 		}
 		modules[asked.Name] = one
@@ -86,7 +87,7 @@ func mismatches(asked map[string]request, modules []v1beta2.ModuleStatus) []stri
 		case want.version != "" && want.version != entry.Version:
 			add("state is Ready, and module %s has version %s, %s is asked for", entry.Name, entry.Version, want.version)
 		case want.version == "" && want.channel != entry.Channel:
-			add("state is Ready, and module %s follows channel %s, %s is asked for", entry.Name, entry.Channel, want.channel)
+			add("state is Ready, and module %s follows channel %q, %q is asked for", entry.Name, entry.Channel, want.channel)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(open)) {

@@ -133,7 +133,12 @@ func TestWatch_FindsSeededLies(t *testing.T) {
 			strays := entry("a", "1.0.0", ready, 1)
 			strays.Channel = "fast"
 			r.write(kymaAt(2, 2, ready, one, one, strays))
-		}, "follows channel fast, regular is asked for"},
+		}, `follows channel "fast", "regular" is asked for`},
+		"a channel although the Kyma names a release": {func(r *recorded) {
+			follows := kymaAt(2, 2, ready, one, one, entry("a", "1.0.0", ready, 1))
+			follows.Spec.Release = "2.2"
+			r.write(follows)
+		}, `follows channel "regular", "" is asked for`},
 		"an unmanaged module that is still reported as managed": {func(r *recorded) {
 			r.write(kymaAt(2, 2, ready, letGo, letGo, entry("a", "1.0.0", ready, 1)))
 		}, "module a is Ready, managed: false is asked for"},
