@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/distribution/reference"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -65,7 +66,11 @@ func (r *release) packImage(name string, built []program) error {
 	if err != nil {
 		return err
 	}
-	names := map[string]string{ocispec.AnnotationRefName: r.version, containerdName: r.reference(name)}
+	whole, err := r.wholeName(name)
+	if err != nil {
+		return err
+	}
+	names := map[string]string{ocispec.AnnotationRefName: r.version, containerdName: whole}
 	if err := images.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
 		return err
 	}
@@ -103,6 +108,15 @@ func (r *release) index(name string, built []program) (v1.ImageIndex, error) {
 		})
 	}
 	return index, nil
+}
+
+// wholeName returns the name that a kubelet looks for on its node: that of reference, with the registry that it stands for where it names none.
+func (r *release) wholeName(name string) (string, error) {
+	named, err := reference.ParseDockerRef(r.reference(name))
+	if err != nil {
+		return "", fmt.Errorf("the name %s of an image: %w", r.reference(name), err)
+	}
+	return named.String(), nil
 }
 
 // reference returns the name and the tag under which an image is to be published.

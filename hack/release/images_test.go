@@ -36,6 +36,19 @@ func unpack(t *testing.T, data []byte) string {
 	}
 }
 
+func TestWholeName_IsTheOneThatAKubeletLooksFor(t *testing.T) {
+	for images, want := range map[string]string{
+		"":                          "docker.io/library/kyma-cli:1.2.3",
+		"registry.example.com/kyma": "registry.example.com/kyma/kyma-cli:1.2.3",
+		"localhost:5000":            "localhost:5000/kyma-cli:1.2.3",
+	} {
+		r := &release{options: options{version: "1.2.3", images: images}}
+		if got, err := r.wholeName(clientImage); got != want || err != nil {
+			t.Errorf("with %q it is %s, %v; want %s", images, got, err, want)
+		}
+	}
+}
+
 func TestBuild_ImagesAreOCILayoutsForTwoArchitectures(t *testing.T) {
 	r := prepared(t, checkout(t, time.Now()))
 	r.images = "registry.example.com/kyma"

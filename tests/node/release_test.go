@@ -39,7 +39,7 @@ func releaseFrom(variable string) releaseDir {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(charts).To(HaveLen(1), "charts in %s", dir)
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(charts[0]), "lifecycle-manager-"), ".tgz")
-	hub.ctr("images", "import", "--base-name", "docker.io/library/lifecycle-manager", filepath.Join(dir, "lifecycle-manager_"+version+"_image.tar"))
+	hub.ctr("images", "import", filepath.Join(dir, "lifecycle-manager_"+version+"_image.tar"))
 	return releaseDir{dir, version}
 }
 
@@ -158,6 +158,9 @@ var _ = Describe("A release, from its folder alone", Ordered, Label(long, releas
 	BeforeAll(func() {
 		old, now = releaseFrom(releaseBefore), releaseFrom(releaseNow)
 		Expect(old.version).NotTo(Equal(now.version))
+		if whole := "docker.io/library/" + old.image(); !strings.Contains(hub.ctr("images", "ls", "--quiet"), whole) {
+			hub.ctr("images", "tag", old.image(), whole) // releases up to 6da4d123 have a name that a kubelet does not look for
+		}
 		before = settled(hub)
 	})
 
