@@ -80,7 +80,7 @@ func JudgeRelease(facts ReleaseFacts) v1beta2.KymaReleaseStatus {
 	release := facts.Release
 	status := *release.Status.DeepCopy()
 	status.ObservedGeneration = release.Generation
-	status.Kymas, status.KymasOnRelease = int32(facts.Kymas), int32(facts.OnRelease) //nolint:gosec // no hub has so many Kymas
+	status.Kymas, status.KymasOnRelease = int32(facts.Kymas), int32(facts.OnRelease)
 	missing, unmet := missingTemplates(facts), unmetInRelease(facts)
 	holds, reason, message := metav1.ConditionTrue, v1beta2.ReasonComplete, "every template exists, and the modules fit together"
 	switch {

@@ -25,8 +25,8 @@ import (
 //  6. No version is pinned and the channel that the entry or, without a release, the Kyma names offers none: refused.
 //     6a. The channel's version has a rollout that does not let this Kyma have it yet: the version before counts in the rules below, where
 //     what runs is lower, and what runs is kept otherwise; Waiting. So it is, too, when the version before cannot be installed.
-//     6b. The entry has neither, the Kyma names a KymaRelease, and that one does not exist or does not have the module: refused. The version
-//     that it has waits for no rollout, like a pinned one.
+//     6b. The entry has neither, the Kyma names a KymaRelease, and that one does not exist or does not have the module: refused. The
+//     version that it has waits for no rollout, like a pinned one.
 //  7. There is no ModuleTemplate "<module>-<version>": refused.
 //  8. The template names another module or version: refused.
 //  9. The template is labelled internal, then beta, and the Kyma is not: not allowed, and an installed module is Removed.
