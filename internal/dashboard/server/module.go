@@ -124,7 +124,7 @@ func (*Server) besides(o *one, in *modulestatus.Inputs) []modulestatus.Ref {
 	if o.kyma != nil && !modulestatus.Here(o.kyma) {
 		return nil
 	}
-	return objectsOf(in, o.module)
+	return modulestatus.ObjectsOf(in, o.module)
 }
 
 // offered fills in what the catalog offers for the module.

@@ -95,7 +95,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 	if err != nil {
 		return in, err
 	}
-	refs := objectsOf(&in, m)
+	refs := modulestatus.ObjectsOf(&in, m)
 	beyond(ctx)
 	found, err := recalled(ctx, u, "objects "+m.Kyma+" "+m.Name, func(ctx context.Context) (*objectsRead, error) {
 		return looking(ctx, from, refs), nil
@@ -143,28 +143,4 @@ func missingFrom(have, found []*unstructured.Unstructured) []*unstructured.Unstr
 
 func refOf(o *unstructured.Unstructured) modulestatus.Ref {
 	return modulestatus.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-}
-
-// objectsOf returns the objects that a module is known to have: its custom resource and its inventory.
-func objectsOf(in *modulestatus.Inputs, m *modulestatus.Module) []modulestatus.Ref {
-	var refs []modulestatus.Ref
-	if m.Resource != nil {
-		refs = append(refs, *m.Resource)
-	}
-	if manifest := manifestOf(in, m.Manifest); manifest != nil {
-		for _, o := range manifest.Status.Synced {
-			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
-			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
-		}
-	}
-	for i := range in.Direct {
-		if m.Record == nil || in.Direct[i].Record != *m.Record {
-			continue
-		}
-		for _, o := range in.Direct[i].Inventory {
-			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
-			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
-		}
-	}
-	return refs
 }

@@ -1,4 +1,4 @@
-package server
+package rootcause
 
 import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -6,12 +6,18 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// remedyOf returns what a user can do about a reason, "" if there is nothing to do:
+// RemedyOf returns what a user can do about a reason, "" if there is nothing to do:
 //
-//  1. for a module of a Kyma, the remedy of the rule with the same reason
-//  2. for a reason of a Manifest, the remedy in docs/spec/manifest.md
-//  3. for a reason of package modulestatus, the remedy below
-func remedyOf(reason string) string {
+//  1. for a reason of this package, the remedy in its table
+//  2. for a module of a Kyma, the remedy of the rule with the same reason
+//  3. for a reason of a Manifest, the remedy in docs/spec/manifest.md
+//  4. for a reason of package modulestatus, the remedy below
+func RemedyOf(reason string) string {
+	for i := range Table {
+		if Table[i].Reason == reason {
+			return Table[i].Remedy
+		}
+	}
 	for _, rule := range module.Rules() {
 		if rule.Reason == reason && reason != v1beta2.ReasonModuleError && reason != v1beta2.ReasonModuleWarning {
 			return rule.Remedy
