@@ -101,9 +101,9 @@ func (s *search) below(ctx context.Context, root *unstructured.Unstructured) {
 		if kind != jobs {
 			continue
 		}
-		slices.SortFunc(owned, func(a, b *unstructured.Unstructured) int { // the newest first
+		slices.SortFunc(owned, func(a, b *unstructured.Unstructured) int { // the newest first; the names of Jobs count up
 			at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-			return cmp.Or(bt.Compare(at.Time), cmp.Compare(a.GetName(), b.GetName()))
+			return cmp.Or(bt.Compare(at.Time), cmp.Compare(b.GetName(), a.GetName()))
 		})
 		for _, job := range owned[:min(len(owned), s.within.Jobs)] {
 			s.below(ctx, job)

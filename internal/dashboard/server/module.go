@@ -110,6 +110,7 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	} else {
 		d.Unread = append(slices.Clip(d.Unread), unreadObjects(&in)...)
 	}
+	d.Module.Cause = s.causeOf(ctx, u, o, &in, err)
 	d.Tree = treeOf(in, o.module)
 	d.Why = whyNot(&o.in, o.now.kymas, o.module, d.Tree)
 	if d.Events, err = events(ctx, u, append(refsOf(o.module), s.besides(o, &in)...)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -18,14 +19,26 @@ import (
 // mostLooked bounds how many objects of one module are read at once.
 const mostLooked = 200
 
+// connection is the way of a user to a cluster.
+type connection struct {
+	client.Client
+
+	config *rest.Config
+}
+
 // runtimeOf returns a client for the cluster of a Kyma, built from what the requesting user may read.
 func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (client.Client, error) {
+	return s.connectionOf(ctx, u, kyma)
+}
+
+// connectionOf returns the user's way to the cluster of a Kyma, or to the hub for the modules without one.
+func (s *Server) connectionOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (*connection, error) {
 	if kyma == nil || modulestatus.Here(kyma) {
-		return u.Client, nil
+		return &connection{u.Client, u.Config}, nil
 	}
 	key := "runtime " + kyma.Namespace + "/" + kyma.Name
 	beyond(ctx)
-	return recalled(ctx, u, key, func(ctx context.Context) (client.Client, error) {
+	return recalled(ctx, u, key, func(ctx context.Context) (*connection, error) {
 		config, err := s.reach(ctx, u.Client, u.Config, kyma)
 		if err != nil {
 			return nil, err
@@ -34,7 +47,11 @@ func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (cl
 		if err != nil {
 			return nil, err
 		}
-		return connect(config, mapper)
+		made, err := connect(config, mapper)
+		if err != nil {
+			return nil, err
+		}
+		return &connection{made, config}, nil
 	})
 }
 

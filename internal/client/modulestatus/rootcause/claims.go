@@ -8,13 +8,13 @@ import (
 var noClass = regexp.MustCompile(`storageclass(?:\.storage\.k8s\.io)? "([^"]{1,253})" not found`)
 
 // claims returns the causes in PersistentVolumeClaims.
-func (s *scene) claims() []candidate {
+func (s *index) claims() []candidate {
 	var all []candidate
 	for _, t := range s.things {
 		if !t.isA("", kindClaim) || t.GetDeletionTimestamp() != nil {
 			continue
 		}
-		c := s.told(s.at(t, ofClaim), t)
+		c := s.withEvents(s.at(t, ofClaim), t)
 		c.since = t.created()
 		switch t.text("status", "phase") {
 		case "Lost":
@@ -29,7 +29,7 @@ func (s *scene) claims() []candidate {
 }
 
 // pendingClaim returns why a claim has no volume. One that waits for its first pod does not wait for a volume.
-func (s *scene) pendingClaim(c candidate, t thing) (candidate, bool) {
+func (s *index) pendingClaim(c candidate, t thing) (candidate, bool) {
 	class := t.text("spec", "storageClassName")
 	const says = "has been Pending"
 	for _, e := range s.everyEventOf(t) {
@@ -55,7 +55,7 @@ func (s *scene) pendingClaim(c candidate, t thing) (candidate, bool) {
 }
 
 // everyEventOf is eventsOf with events that are no warning: those of claims are normal.
-func (s *scene) everyEventOf(t thing) []Event {
+func (s *index) everyEventOf(t thing) []Event {
 	var all []Event
 	for i := range s.Events {
 		e := &s.Events[i]

@@ -72,8 +72,8 @@ const mostOwners = 5
 // mostObjects bounds how many objects are looked at.
 const mostObjects = 1000
 
-// scene is the evidence, indexed.
-type scene struct {
+// index is the evidence, by object and owner.
+type index struct {
 	Evidence
 	now    time.Time
 	texts  *cleaner
@@ -82,8 +82,8 @@ type scene struct {
 	owned  map[types.UID][]thing
 }
 
-func newScene(e Evidence, now time.Time) *scene {
-	s := &scene{Evidence: e, now: now, texts: newCleaner(e.Objects), byUID: map[types.UID]thing{}, owned: map[types.UID][]thing{}}
+func newIndex(e Evidence, now time.Time) *index {
+	s := &index{Evidence: e, now: now, texts: newCleaner(e.Objects), byUID: map[types.UID]thing{}, owned: map[types.UID][]thing{}}
 	for _, o := range e.Objects[:min(len(e.Objects), mostObjects)] {
 		if o == nil || o.Object == nil {
 			continue
@@ -109,7 +109,7 @@ func newScene(e Evidence, now time.Time) *scene {
 }
 
 // chain returns an object and its owners among the evidence, the topmost first.
-func (s *scene) chain(t thing) []thing {
+func (s *index) chain(t thing) []thing {
 	links := []thing{t}
 	for range mostOwners {
 		owners := links[0].owners()
@@ -123,7 +123,7 @@ func (s *scene) chain(t thing) []thing {
 }
 
 // eventsOf returns the warnings about an object, the newest first. An event of an object of the same name that is gone does not count.
-func (s *scene) eventsOf(t thing) []Event {
+func (s *index) eventsOf(t thing) []Event {
 	var all []Event
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -136,7 +136,7 @@ func (s *scene) eventsOf(t thing) []Event {
 }
 
 // logOf returns the last lines of a container, nil if they were not read.
-func (s *scene) logOf(pod thing, container string) []string {
+func (s *index) logOf(pod thing, container string) []string {
 	for i := range s.Logs {
 		l := &s.Logs[i]
 		if l.Namespace == pod.GetNamespace() && l.Pod == pod.GetName() && l.Container == container {
@@ -147,7 +147,7 @@ func (s *scene) logOf(pod thing, container string) []string {
 }
 
 // unreadOf returns why objects of a kind in a namespace were not read, nil if they were or were not requested.
-func (s *scene) unreadOf(kind, namespace string) *Unread {
+func (s *index) unreadOf(kind, namespace string) *Unread {
 	for i := range s.Unread {
 		if u := &s.Unread[i]; u.Kind == kind && (u.Namespace == "" || u.Namespace == namespace) {
 			return u
@@ -157,7 +157,7 @@ func (s *scene) unreadOf(kind, namespace string) *Unread {
 }
 
 // listed reports whether all objects of a kind in a namespace were listed.
-func (s *scene) listed(group, kind, namespace string) bool {
+func (s *index) listed(group, kind, namespace string) bool {
 	return slices.ContainsFunc(s.Looked, func(l modulestatus.ListedKind) bool {
 		return l.GroupKind == schema.GroupKind{Group: group, Kind: kind} && (l.Namespace == "" || l.Namespace == namespace)
 	})

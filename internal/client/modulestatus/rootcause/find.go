@@ -63,11 +63,11 @@ func Of(e Evidence, now time.Time) *modulestatus.Cause {
 	if e.Module == nil || e.Module.State == modulestatus.Ready {
 		return nil
 	}
-	s := newScene(e, now)
+	s := newIndex(e, now)
 	all := merged(slices.Concat(s.workloads(), s.claims(), s.leaving(), s.objects(), s.ofModule()))
 	best := &all[0] // that of the module is always there
 	cause := &modulestatus.Cause{
-		Object: safeRef(best.object), Reason: best.reason, Sentence: best.sentence(now), Since: moment(best.since),
+		Object: safeRef(best.object), Reason: best.reason, Sentence: best.summary(now), Since: moment(best.since),
 		Remedy: RemedyOf(best.reason), Evidence: best.facts,
 	}
 	if !best.since.IsZero() && best.since.After(now) {
@@ -75,7 +75,7 @@ func Of(e Evidence, now time.Time) *modulestatus.Cause {
 	}
 	cause.Evidence = append(cause.Evidence[:min(len(cause.Evidence), mostFacts)], s.unseen()...)
 	for i := range all[1:] {
-		other := all[1+i].sentence(now)
+		other := all[1+i].summary(now)
 		vagueOne := all[1+i].weight == vague && best.weight > vague
 		if vagueOne || other == cause.Sentence || slices.Contains(cause.Also, other) || len(cause.Also) >= mostAlso {
 			continue
@@ -120,8 +120,8 @@ func earlier(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// sentence returns the cause in one line: "Pod greeter-7d9 has been Pending for 34 min: no node matches its selector".
-func (c *candidate) sentence(now time.Time) string {
+// summary returns the cause in one line: "Pod greeter-7d9 has been Pending for 34 min: no node matches its selector".
+func (c *candidate) summary(now time.Time) string {
 	var text strings.Builder
 	text.WriteString(c.subject)
 	if c.more > 0 {
@@ -142,7 +142,7 @@ func (c *candidate) sentence(now time.Time) string {
 }
 
 // unseen returns what could not be read, as facts.
-func (s *scene) unseen() []modulestatus.Fact {
+func (s *index) unseen() []modulestatus.Fact {
 	var all []modulestatus.Fact
 	for i := range s.Unread {
 		all = append(all, modulestatus.Fact{Source: modulestatus.FactUnread, Text: s.texts.clean(s.Unread[i].Text, MostFact)})
@@ -154,7 +154,7 @@ func (s *scene) unseen() []modulestatus.Fact {
 }
 
 // at returns a candidate about an object, with the chain of its owners and its latest warnings as evidence.
-func (s *scene) at(t thing, depth int) candidate {
+func (s *index) at(t thing, depth int) candidate {
 	links := s.chain(t)
 	c := candidate{object: t.ref(), subject: subjectOf(t), depth: depth, root: links[0].ref().String()}
 	if len(links) > 1 {
@@ -173,8 +173,8 @@ func (c candidate) because(reason string, w weight, says, detail string) candida
 	return c
 }
 
-// told adds the latest warnings about some objects as evidence.
-func (s *scene) told(c candidate, about ...thing) candidate {
+// withEvents adds the latest warnings about some objects as evidence.
+func (s *index) withEvents(c candidate, about ...thing) candidate {
 	for _, t := range about {
 		events := s.eventsOf(t)
 		for _, e := range events[:min(len(events), mostEventsTold)] {
@@ -188,7 +188,7 @@ func (s *scene) told(c candidate, about ...thing) candidate {
 }
 
 // status adds a text of the status of an object as evidence.
-func (s *scene) status(c candidate, t thing, text string) candidate {
+func (s *index) status(c candidate, t thing, text string) candidate {
 	if text = s.texts.clean(text, MostFact); text != "" {
 		c.facts = append(c.facts, modulestatus.Fact{Source: modulestatus.FactStatus, Object: refText(t.ref()), Text: text})
 	}

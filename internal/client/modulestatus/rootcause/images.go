@@ -26,7 +26,7 @@ var pulls = []struct {
 }
 
 // image returns the cause in a container whose image cannot be pulled.
-func (s *scene) image(c candidate, pod thing, status, waiting fields) candidate {
+func (s *index) image(c candidate, pod thing, status, waiting fields) candidate {
 	image := s.texts.clean(status.text("image"), 2*mostName)
 	if image == "" {
 		image = "its image"
@@ -66,7 +66,7 @@ var notFound = []*regexp.Regexp{
 }
 
 // missingConfig returns which ConfigMap, Secret or key of it is missing, "" if a message tells of none.
-func (s *scene) missingConfig(text string) string {
+func (s *index) missingConfig(text string) string {
 	if len(text) > mostRaw {
 		return ""
 	}
@@ -93,7 +93,7 @@ func properKind(word string) string {
 	return "ConfigMap"
 }
 
-func (s *scene) configError(c candidate, waiting fields) candidate {
+func (s *index) configError(c candidate, waiting fields) candidate {
 	detail := s.missingConfig(waiting.text("message"))
 	if detail == "" {
 		return c.because(ContainerNotStarted, broken, "cannot be started", s.texts.quote(waiting.text("message")))

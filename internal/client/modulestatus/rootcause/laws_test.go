@@ -85,6 +85,28 @@ func FuzzHostileTexts(f *testing.F) {
 	})
 }
 
+// TestEveryModuleThatIsNotReadyHasACause has every state with every phase, without any message.
+func TestEveryModuleThatIsNotReadyHasACause(t *testing.T) {
+	for _, state := range []modulestatus.State{
+		modulestatus.Unmanaged, modulestatus.NotConfigured, modulestatus.Processing, modulestatus.Deleting, modulestatus.Unknown,
+		modulestatus.Warning, modulestatus.Error, "Other",
+	} {
+		for _, phase := range []modulestatus.Phase{
+			modulestatus.NotInstalled, modulestatus.Installing, modulestatus.Installed, modulestatus.Upgrading, modulestatus.Removing,
+			modulestatus.Failed, modulestatus.LetGo, modulestatus.Orphaned, modulestatus.Obscure, "",
+		} {
+			m := &modulestatus.Module{Name: "m", State: state, Installation: modulestatus.Installation{State: phase}}
+			own := *m
+			own.Resource, own.Module.State = &modulestatus.Ref{Kind: "M", Name: "m"}, state
+			for _, one := range []*modulestatus.Module{m, &own} {
+				if c := Of(Evidence{Module: one}, noon); c == nil || c.Sentence == "" || c.Reason == "" || c.Object.Name == "" || c.Remedy == "" {
+					t.Errorf("%s, %s: %+v", state, phase, c)
+				}
+			}
+		}
+	}
+}
+
 // TestTheOrderOfTheInputsDoesNotMatter shuffles what was read.
 func TestTheOrderOfTheInputsDoesNotMatter(t *testing.T) {
 	e := hostile("dial tcp: no such host", "other")

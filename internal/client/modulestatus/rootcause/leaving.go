@@ -23,7 +23,7 @@ var holders = map[string]string{
 const deletionTakes = time.Minute
 
 // leaving returns the objects whose deletion a finalizer holds.
-func (s *scene) leaving() []candidate {
+func (s *index) leaving() []candidate {
 	var all []candidate
 	for _, t := range s.things {
 		if t.GetDeletionTimestamp() == nil {
@@ -41,7 +41,7 @@ func (s *scene) leaving() []candidate {
 			continue
 		}
 		slices.Sort(finalizers)
-		c := s.told(s.at(t, ofWorkload), t)
+		c := s.withEvents(s.at(t, ofWorkload), t)
 		c = s.status(c, t, "finalizers: "+strings.Join(finalizers, ", "))
 		c.since = t.GetDeletionTimestamp().Time
 		bad := stuck
@@ -54,7 +54,7 @@ func (s *scene) leaving() []candidate {
 }
 
 // holder returns which finalizer holds an object, and whose it is.
-func (s *scene) holder(t thing, finalizers []string) string {
+func (s *index) holder(t thing, finalizers []string) string {
 	for _, kind := range []string{"NamespaceContentRemaining", "NamespaceFinalizersRemaining"} {
 		if c := t.condition(kind); c.text("status") == "True" {
 			return s.texts.quote(c.text("message"))

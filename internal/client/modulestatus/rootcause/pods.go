@@ -8,7 +8,7 @@ import (
 )
 
 // pod returns the causes in a pod: where it cannot run, what its containers wait for, and how they end.
-func (s *scene) pod(t thing) []candidate {
+func (s *index) pod(t thing) []candidate {
 	switch t.text("status", "phase") {
 	case "Succeeded":
 		return nil
@@ -34,12 +34,12 @@ func (s *scene) pod(t thing) []candidate {
 }
 
 // failedPod returns the cause in a pod that has ended for good. A Job tells of its own pods.
-func (s *scene) failedPod(t thing) []candidate {
+func (s *index) failedPod(t thing) []candidate {
 	links := s.running(t)
 	if len(links) > 1 && links[len(links)-2].isA("batch", kindJob) {
 		return nil
 	}
-	c := s.told(s.at(t, ofPod), t)
+	c := s.withEvents(s.at(t, ofPod), t)
 	c.since, c.ago = readySince(t), true
 	if t.text("status", "reason") == "Evicted" {
 		return []candidate{c.because(Evicted, stuck, "was evicted", s.texts.quote(t.text("status", "message")))}
@@ -53,8 +53,8 @@ func (s *scene) failedPod(t thing) []candidate {
 }
 
 // starting returns the cause in a pod that has a node, and whose containers do not start.
-func (s *scene) starting(t thing) candidate {
-	c := s.told(s.at(t, ofPod), t)
+func (s *index) starting(t thing) candidate {
+	c := s.withEvents(s.at(t, ofPod), t)
 	c.since = t.created()
 	if scheduled := t.condition("PodScheduled"); scheduled.text("status") == "True" && !scheduled.time("lastTransitionTime").IsZero() {
 		c.since = scheduled.time("lastTransitionTime")
@@ -77,7 +77,7 @@ func (s *scene) starting(t thing) candidate {
 }
 
 // container returns the cause in one container, none if it is well.
-func (s *scene) container(pod thing, status fields, initial bool) []candidate {
+func (s *index) container(pod thing, status fields, initial bool) []candidate {
 	state, last := status.sub("state"), status.sub("lastState").sub("terminated")
 	waiting, ended := state.sub("waiting"), state.sub("terminated")
 	c := s.at(pod, ofContainer)
@@ -89,7 +89,7 @@ func (s *scene) container(pod thing, status fields, initial bool) []candidate {
 	if waiting != nil {
 		c = s.status(c, pod, waiting.text("reason")+": "+waiting.text("message"))
 	}
-	c = s.told(c, pod)
+	c = s.withEvents(c, pod)
 	switch reason := waiting.text("reason"); {
 	case slices.Contains(imageReasons, reason):
 		return []candidate{s.image(c, pod, status, waiting)}
@@ -108,7 +108,7 @@ func (s *scene) container(pod thing, status fields, initial bool) []candidate {
 }
 
 // crash returns the cause in a container that ends again and again.
-func (s *scene) crash(c candidate, pod thing, status, end fields, initial bool) candidate {
+func (s *index) crash(c candidate, pod thing, status, end fields, initial bool) candidate {
 	c.facts = append(c.facts, s.logFacts(pod, status.text("name"))...)
 	c.since = s.crashesSince(pod, c.since)
 	detail := s.ending(pod, status.text("name"), end, status.number("restartCount"))
@@ -139,7 +139,7 @@ func killed(end fields) bool {
 }
 
 // unready returns the cause in a container that runs without being ready.
-func (s *scene) unready(c candidate, pod thing, status, last fields) candidate {
+func (s *index) unready(c candidate, pod thing, status, last fields) candidate {
 	if last != nil && status.number("restartCount") > 1 && (last.number("exitCode") != 0 || last.text("reason") == "OOMKilled") {
 		return s.crash(c, pod, status, last, false)
 	}
@@ -150,7 +150,7 @@ func (s *scene) unready(c candidate, pod thing, status, last fields) candidate {
 }
 
 // probe returns what the last failed probe of one of some kinds says, "" if no event tells of one.
-func (s *scene) probe(pod thing, kinds ...string) string {
+func (s *index) probe(pod thing, kinds ...string) string {
 	for _, e := range s.eventsOf(pod) {
 		for _, kind := range kinds {
 			if rest, found := strings.CutPrefix(e.Message, kind+" probe failed"); found && e.Reason == "Unhealthy" {
@@ -166,7 +166,7 @@ func (s *scene) probe(pod thing, kinds ...string) string {
 }
 
 // crashesSince returns since when the containers of a pod crash: since the first event about its back-off, if that is known to be earlier.
-func (s *scene) crashesSince(pod thing, otherwise time.Time) time.Time {
+func (s *index) crashesSince(pod thing, otherwise time.Time) time.Time {
 	since := otherwise
 	for _, e := range s.eventsOf(pod) {
 		if e.Reason == "BackOff" && !e.First.IsZero() && earlier(e.First, since) < 0 {

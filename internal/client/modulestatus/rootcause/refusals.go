@@ -22,7 +22,7 @@ var (
 )
 
 // refused recognises why the API server refuses an object. The reason is empty if it does not.
-func (s *scene) refused(message string) refusedFor {
+func (s *index) refused(message string) refusedFor {
 	text := line(message[:min(len(message), mostRaw)])
 	if m := uncalled.FindStringSubmatch(text); m != nil {
 		return refusedFor{WebhookUnreachable, s.uncalledWebhook(name(m[1]), m[2])}
@@ -46,13 +46,13 @@ func (s *scene) refused(message string) refusedFor {
 		return refusedFor{PodSecurityRefused, withReason("the Pod Security Standard "+name(m[1])+" forbids them", s.texts.quote(m[2]))}
 	}
 	if m := forbidden.FindStringSubmatch(text); m != nil {
-		return refusedFor{Forbidden, fmt.Sprintf("%s may not %s %s", name(m[1]), name(m[2]), name(m[3]))}
+		return refusedFor{PermissionDenied, fmt.Sprintf("%s may not %s %s", name(m[1]), name(m[2]), name(m[3]))}
 	}
 	return refusedFor{}
 }
 
 // uncalledWebhook returns which webhook does not answer, the Service behind it, and the configuration that asks for it.
-func (s *scene) uncalledWebhook(webhook, why string) string {
+func (s *index) uncalledWebhook(webhook, why string) string {
 	text := "admission webhook " + webhook
 	for _, t := range s.things {
 		if !strings.HasSuffix(t.GetKind(), "WebhookConfiguration") {

@@ -35,8 +35,8 @@ var available = regexp.MustCompile(`^(\d{1,7})/(\d{1,7}) nodes are available: (.
 var tolerable = regexp.MustCompile(`\.? ?(preemption|no new claims).*$`)
 
 // unscheduled returns the cause in a pod that has no node.
-func (s *scene) unscheduled(t thing, scheduled fields) candidate {
-	c := s.told(s.status(s.at(t, ofPod), t, scheduled.text("reason")+": "+scheduled.text("message")), t)
+func (s *index) unscheduled(t thing, scheduled fields) candidate {
+	c := s.withEvents(s.status(s.at(t, ofPod), t, scheduled.text("reason")+": "+scheduled.text("message")), t)
 	if c.since = scheduled.time("lastTransitionTime"); c.since.IsZero() || earlier(t.created(), c.since) < 0 {
 		c.since = t.created()
 	}

@@ -30,7 +30,7 @@ const (
 	PodSecurityRefused       = "PodSecurityRefused"
 	AdmissionDenied          = v1beta2.ReasonAdmissionDenied
 	WebhookUnreachable       = "WebhookUnreachable"
-	Forbidden                = "PermissionDenied"
+	PermissionDenied         = "PermissionDenied"
 	PodsRefused              = "PodsRefused"
 	NoPods                   = "NoPods"
 	PodsNotReadable          = "PodsNotReadable"
@@ -42,6 +42,7 @@ const (
 	VolumeClaimLost          = "VolumeClaimLost"
 	FinalizerHolds           = "FinalizerHolds"
 	ObjectNotReady           = "ObjectNotReady"
+	NotReady                 = "NotReady"
 )
 
 // Row is one line of the table of causes. docs/spec/causes.md shows it; a test compares.
@@ -87,7 +88,7 @@ var Table = []Row{
 		"Change the module, or the webhook or policy of the runtime that denies the object."},
 	{WebhookUnreachable, "an admission webhook does not answer, so that objects cannot be written",
 		"Repair the Service and the pods behind the webhook, or delete its configuration if what it belongs to is gone."},
-	{Forbidden, "a controller or the manager lacks a permission in the cluster", "Grant the permission that the message names."},
+	{PermissionDenied, "a controller or the manager lacks a permission in the cluster", "Grant the permission that the message names."},
 	{PodsRefused, "the cluster refuses to create the pods for another reason", "Follow the message; creation is repeated automatically."},
 	{NoPods, "a workload has no pods, and its controller has created none", "Check that the controller manager of the cluster runs."},
 	{PodsNotReadable, "a workload is not ready, and its pods may not or cannot be read",
@@ -103,4 +104,5 @@ var Table = []Row{
 	{FinalizerHolds, "an object is being deleted, and a finalizer holds it",
 		"Repair the controller that owns the finalizer. Remove the finalizer by hand only if that controller is gone for good."},
 	{ObjectNotReady, "an object of the module is not ready, and nothing below it says why", "Look at the status and the events of the object."},
+	{NotReady, "the module is not ready, and its status gives no reason", "Look at the status of its Manifest and of its own resource."},
 }

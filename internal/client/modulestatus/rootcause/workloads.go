@@ -33,7 +33,7 @@ func InTrouble(o *unstructured.Unstructured) bool {
 }
 
 // workloads returns the causes in what runs pods: the pods themselves, why there are none, and Jobs that failed.
-func (s *scene) workloads() []candidate {
+func (s *index) workloads() []candidate {
 	var all []candidate
 	for _, t := range s.things {
 		if !IsWorkload(t.Unstructured) || t.GetDeletionTimestamp() != nil {
@@ -56,13 +56,13 @@ func (s *scene) workloads() []candidate {
 }
 
 // running returns a workload and the workloads that own it, the topmost first. An operator's own resource may own that.
-func (s *scene) running(t thing) []thing {
+func (s *index) running(t thing) []thing {
 	links := s.chain(t)
 	return links[slices.IndexFunc(links, func(link thing) bool { return IsWorkload(link.Unstructured) }):]
 }
 
 // podless returns why a workload that is not ready has no pods, or that they could not be looked at.
-func (s *scene) podless(t thing) []candidate {
+func (s *index) podless(t thing) []candidate {
 	below := len(s.running(t)) > 1
 	if health.Of(t.Unstructured).Status == health.Ready || below && !s.wantsPods(t) {
 		return nil
@@ -73,7 +73,7 @@ func (s *scene) podless(t thing) []candidate {
 	if below || t.GetUID() != "" && len(s.owned[t.GetUID()]) > 0 {
 		return nil
 	}
-	c := s.told(s.at(t, ofWorkload), t)
+	c := s.withEvents(s.at(t, ofWorkload), t)
 	c.since = s.unreadySince(t)
 	kind, group := kindPod, ""
 	if t.GetKind() == kindDeployment {
@@ -90,13 +90,13 @@ func (s *scene) podless(t thing) []candidate {
 }
 
 // wantsPods reports whether a ReplicaSet asks for pods that it does not have. One of an earlier version asks for none.
-func (s *scene) wantsPods(t thing) bool {
+func (s *index) wantsPods(t thing) bool {
 	wanted := fields{"n": t.at("spec", "replicas")}.number("n")
 	return wanted > fields{"n": t.at("status", "replicas")}.number("n")
 }
 
 // refusal returns why the cluster refuses the pods of a workload, as its status or its events say.
-func (s *scene) refusal(t thing) []candidate {
+func (s *index) refusal(t thing) []candidate {
 	type said struct {
 		text  string
 		since time.Time
@@ -117,13 +117,13 @@ func (s *scene) refusal(t thing) []candidate {
 	if why.reason == "" {
 		why = refusedFor{PodsRefused, s.texts.quote(all[0].text)}
 	}
-	c := s.told(s.status(s.at(t, ofWorkload+1), t, all[0].text), t)
+	c := s.withEvents(s.status(s.at(t, ofWorkload+1), t, all[0].text), t)
 	c.since = all[0].since
 	return []candidate{c.because(why.reason, broken, "has not been able to create its pods", why.detail)}
 }
 
 // job returns the cause in a Job that failed. Of the Jobs of a CronJob only the last one counts.
-func (s *scene) job(t thing) []candidate {
+func (s *index) job(t thing) []candidate {
 	failed := t.condition("Failed")
 	if failed.text("status") != "True" {
 		return s.refusal(t)
@@ -137,7 +137,7 @@ func (s *scene) job(t thing) []candidate {
 	if failed.text("reason") != "DeadlineExceeded" {
 		detail = s.texts.quote(failed.text("message"))
 	}
-	c := s.told(s.status(s.at(t, ofWorkload+1), t, failed.text("reason")+": "+failed.text("message")), t)
+	c := s.withEvents(s.status(s.at(t, ofWorkload+1), t, failed.text("reason")+": "+failed.text("message")), t)
 	for _, pod := range s.owned[t.GetUID()] {
 		if end, logs := s.lastEnd(pod); end != "" {
 			detail = end
@@ -150,7 +150,7 @@ func (s *scene) job(t thing) []candidate {
 }
 
 // lastEnd returns how a container of a pod of a Job failed, and its log as evidence.
-func (s *scene) lastEnd(pod thing) (string, []modulestatus.Fact) {
+func (s *index) lastEnd(pod thing) (string, []modulestatus.Fact) {
 	for _, status := range slices.Concat(pod.list("status", "initContainerStatuses"), pod.list("status", "containerStatuses")) {
 		end := status.sub("state").sub("terminated")
 		if end == nil {
@@ -165,7 +165,7 @@ func (s *scene) lastEnd(pod thing) (string, []modulestatus.Fact) {
 }
 
 // unreadySince returns since when a workload has not been available.
-func (s *scene) unreadySince(t thing) time.Time {
+func (s *index) unreadySince(t thing) time.Time {
 	for _, kind := range []string{"Available", "Ready", "Progressing"} {
 		if c := t.condition(kind); c.text("status") == "False" && !c.time("lastTransitionTime").IsZero() {
 			return c.time("lastTransitionTime")
@@ -175,7 +175,7 @@ func (s *scene) unreadySince(t thing) time.Time {
 }
 
 // objects returns the objects of the module that are not ready or not there, without knowing why.
-func (s *scene) objects() []candidate {
+func (s *index) objects() []candidate {
 	var all []candidate
 	for _, ref := range s.Missing {
 		all = append(all, candidate{
@@ -188,7 +188,7 @@ func (s *scene) objects() []candidate {
 			continue
 		}
 		result := health.Of(t.Unstructured)
-		c := s.told(s.status(s.at(t, ofObject), t, result.Message), t)
+		c := s.withEvents(s.status(s.at(t, ofObject), t, result.Message), t)
 		c.since = s.unreadySince(t)
 		switch detail := s.texts.quote(result.Message); result.Status {
 		case health.Failed:
@@ -202,13 +202,13 @@ func (s *scene) objects() []candidate {
 }
 
 // isOwnResource reports whether an object is the module's custom resource: its state is part of the module's status.
-func (s *scene) isOwnResource(t thing) bool {
+func (s *index) isOwnResource(t thing) bool {
 	own := s.Module.Resource
 	return own != nil && own.Kind == t.GetKind() && own.Name == t.GetName()
 }
 
 // ending returns how a container ended: "exit code 1 after 7 restarts, the last line of its log: panic".
-func (s *scene) ending(pod thing, container string, end fields, restarts int64) string {
+func (s *index) ending(pod thing, container string, end fields, restarts int64) string {
 	text := fmt.Sprintf("exit code %d", end.number("exitCode"))
 	if signal := end.number("signal"); signal > 0 {
 		text = fmt.Sprintf("signal %d", signal)
@@ -229,7 +229,7 @@ func (s *scene) ending(pod thing, container string, end fields, restarts int64) 
 }
 
 // logFacts returns the last lines of a container's log as evidence.
-func (s *scene) logFacts(pod thing, container string) []modulestatus.Fact {
+func (s *index) logFacts(pod thing, container string) []modulestatus.Fact {
 	const most = 5
 	lines := s.logOf(pod, container)
 	var all []modulestatus.Fact

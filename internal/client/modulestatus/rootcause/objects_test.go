@@ -78,7 +78,7 @@ func TestObjects(t *testing.T) {
 		"a webhook that does not answer": {failed(`Internal error occurred: failed calling webhook "guard.example": failed to call webhook: ` +
 			`Post "https://guard.policies.svc:443/pods?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused`), WebhookUnreachable,
 			noPods + "admission webhook guard.example (Service guard.policies) does not answer: connection refused"},
-		"a controller without a permission": {failed(`User "system:replicaset" cannot create resource "pods" in API group ""`), Forbidden,
+		"a controller without a permission": {failed(`User "system:replicaset" cannot create resource "pods" in API group ""`), PermissionDenied,
 			noPods + "system:replicaset may not create pods"},
 		"another refusal": {failed("the API server is tired"), PodsRefused, noPods + "the API server is tired"},
 		"a StatefulSet that an event tells of": {seen(greeter(), &appsv1.StatefulSet{
@@ -174,7 +174,7 @@ func TestModule(t *testing.T) {
 		}), v1beta2.ReasonModuleCRNotReady, "Greeter default has reported Error for 40 min: no credentials"},
 		"what is not known any better": {greeter(), v1beta2.ReasonWaitingForObjects,
 			"Module greeter has been in state Processing for 40 min: Deployment greeter: Available: 0/1"},
-		"a module that tells nothing": {&modulestatus.Module{Name: "lone", State: modulestatus.Unknown}, "NotReady",
+		"a module that tells nothing": {&modulestatus.Module{Name: "lone", State: modulestatus.Unknown}, NotReady,
 			"Module lone has been in state Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
