@@ -26,6 +26,9 @@ const mostSearched = 5
 func (s *show) findCauses(ctx context.Context, in *modulestatus.Inputs, modules []modulestatus.Module, named bool) {
 	evidence := make([]rootcause.Evidence, len(modules))
 	searched := 0
+	if s.selection.Given() {
+		searched = mostSearched // many Kymas are counted, and not looked into
+	}
 	var all sync.WaitGroup
 	for i := range modules {
 		m := &modules[i]

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -63,6 +64,15 @@ func TestEdges(t *testing.T) {
 		reason, wanted string
 	}{
 		"a container between two crashes": {running(runs(3, 1)), Crashing, crashes + "exit code 1 after 3 restarts"},
+		"a refusal from before": {running(runs(0, 0)).with(event("ReplicaSet", "greeter-7d9", "FailedCreate", "exceeded quota")), NotReadyYet,
+			"Container manager of Pod greeter-7d9-x has run without being ready for 33 min: its readiness probe has not succeeded"},
+		"a panic after a probe had failed": {running(crashed(2, "Error", 2)).with(
+			event("Pod", "greeter-7d9-x", "Unhealthy", "Liveness probe failed: 500")), Crashing, crashes + "exit code 2 after 2 restarts"},
+		"a DaemonSet without pods": {seen(greeter(), &appsv1.DaemonSet{
+			TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}, ObjectMeta: meta("agent"),
+			Status: appsv1.DaemonSetStatus{ObservedGeneration: 1, DesiredNumberScheduled: 2},
+		}).with(event("DaemonSet", "agent", "FailedCreate", `violates PodSecurity "baseline:v1": hostPath`)), PodSecurityRefused,
+			"DaemonSet agent has not been able to create its pods for 30 min: the Pod Security Standard baseline:v1 forbids them: hostPath"},
 		"a container without an event": {running(runs(0, 0)), NotReadyYet,
 			"Container manager of Pod greeter-7d9-x has run without being ready for 33 min: its readiness probe has not succeeded"},
 		"a probe that says nothing": {running(runs(0, 0)).with(event("Pod", "greeter-7d9-x", "Unhealthy", "Readiness probe failed: ")),

@@ -19,6 +19,7 @@ var pulls = []struct {
 }{
 	{regexp.MustCompile(`(?i)no such host|dial tcp|i/o timeout|connection (refused|reset)|network is unreachable|no route to host|` +
 		`tls: |x509: |deadline exceeded|timeout|\bEOF\b|server misbehaving|(502|503|504) `), ImageRegistryUnreachable, "cannot be reached"},
+	{regexp.MustCompile(`(?i)pull access denied|may require`), ImageUnauthorized, "does not exist, or may not be pulled without a login"},
 	{regexp.MustCompile(`(?i)manifest unknown|not found|no such image|name unknown|repository does not exist|no match for platform`),
 		ImageNotFound, "is not in its registry"},
 	{regexp.MustCompile(`(?i)unauthorized|authentication required|authorization failed|pull access denied|access denied|denied: |` +
@@ -40,22 +41,33 @@ func (s *index) image(c candidate, pod thing, status, waiting fields) candidate 
 	case "ErrImageNeverPull":
 		return c.because(ImageNotFound, broken, says, image+" is not on the node, and its pull policy is Never")
 	}
-	text := waiting.text("message")
-	for _, e := range s.eventsOf(pod) {
-		if e.Reason == "Failed" && strings.Contains(e.Message, "ull") {
-			text += " " + e.Message // "Back-off pulling image" alone gives no reason
-		}
-	}
-	for _, p := range pulls {
-		if p.found.MatchString(text) {
-			detail := image + " " + p.says
-			if p.reason == ImageRegistryUnreachable {
-				detail = "the registry of " + image + " " + p.says
+	for _, text := range s.pullErrors(pod, waiting) {
+		for _, p := range pulls {
+			if !p.found.MatchString(text) {
+				continue
 			}
-			return c.because(p.reason, broken, says, detail)
+			if p.reason == ImageRegistryUnreachable {
+				image = "the registry of " + image
+			}
+			return c.because(p.reason, broken, says, image+" "+p.says)
 		}
 	}
 	return c.because(ImagePullFailed, broken, says, image+" cannot be pulled: "+s.texts.quote(waiting.text("message")))
+}
+
+// pullErrors returns what is told of a pull, the latest first: the status, and the events, since "Back-off pulling image" alone gives no
+// reason.
+func (s *index) pullErrors(pod thing, waiting fields) []string {
+	all := []string{waiting.text("message")}
+	for _, e := range s.eventsOf(pod) {
+		if e.Reason == "Failed" && strings.Contains(e.Message, "pull") {
+			all = append(all, e.Message)
+		}
+	}
+	for i := range all {
+		all[i] = all[i][:min(len(all[i]), mostRaw)]
+	}
+	return all
 }
 
 // notFound finds the ConfigMap, Secret or key that a container or volume needs.

@@ -135,7 +135,7 @@ func (s *index) crash(c candidate, pod thing, status, end fields, initial bool) 
 // killed reports whether a container may have been ended by the node, as after a failed probe.
 func killed(end fields) bool {
 	code := end.number("exitCode")
-	return end == nil || code == 0 || code == 2 || code == 137 || code == 143
+	return end == nil || code == 0 || code == 137 || code == 143
 }
 
 // unready returns the cause in a container that runs without being ready.

@@ -29,6 +29,11 @@ func TestPods(t *testing.T) {
 		"a back-off whose reason is in an event": {running(waiting("ImagePullBackOff", "Back-off pulling image")).with(
 			event("Pod", "greeter-7d9-x", "Failed", "Failed to pull image: manifest unknown")),
 			ImageNotFound, image + "image registry.example/greeter:1 is not in its registry"},
+		"a registry that does not say which": {running(waiting("ErrImagePull", "pull access denied, repository does not exist or may require login")),
+			ImageUnauthorized, image + "image registry.example/greeter:1 does not exist, or may not be pulled without a login"},
+		"a pull that fails by now for another reason": {running(waiting("ImagePullBackOff", "ErrImagePull: not found")).with(
+			event("Pod", "greeter-7d9-x", "Failed", "Failed to pull image: dial tcp: i/o timeout")),
+			ImageNotFound, image + "image registry.example/greeter:1 is not in its registry"},
 		"a pull that fails otherwise": {running(waiting("ErrImagePull", "disk quota")), ImagePullFailed,
 			image + "image registry.example/greeter:1 cannot be pulled: disk quota"},
 		"a name that is no image": {running(waiting("InvalidImageName", "")), ImageNotFound,

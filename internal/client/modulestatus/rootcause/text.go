@@ -34,7 +34,7 @@ var credentials = []struct {
 	found *regexp.Regexp
 	put   string
 }{
-	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{8,}`), "$1 " + masked},
+	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9+/._~=-]{16,}`), "$1 " + masked},
 	{regexp.MustCompile(`(?i)((?:passwo?r?d|passphrase|secret|token|api[-_ ]?key|access[-_ ]?key)"?\s*[=:]\s*"?)[^\s",;&]+`), "${1}" + masked},
 	{regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@`), "://" + masked + "@"},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]+)?`), masked},

@@ -64,7 +64,7 @@ func (s *index) running(t thing) []thing {
 // podless returns why a workload that is not ready has no pods, or that they could not be looked at.
 func (s *index) podless(t thing) []candidate {
 	below := len(s.running(t)) > 1
-	if health.Of(t.Unstructured).Status == health.Ready || below && !s.wantsPods(t) {
+	if health.Of(t.Unstructured).Status == health.Ready || below && !lacksPods(t) {
 		return nil
 	}
 	if refusal := s.refusal(t); refusal != nil {
@@ -89,10 +89,22 @@ func (s *index) podless(t thing) []candidate {
 	return nil
 }
 
-// wantsPods reports whether a ReplicaSet asks for pods that it does not have. One of an earlier version asks for none.
-func (s *index) wantsPods(t thing) bool {
-	wanted := fields{"n": t.at("spec", "replicas")}.number("n")
-	return wanted > fields{"n": t.at("status", "replicas")}.number("n")
+// lacksPods reports whether a workload has fewer pods than it wants, so that a refusal is not from before. A ReplicaSet of an earlier
+// version wants none.
+func lacksPods(t thing) bool {
+	spec, _ := t.at("spec").(map[string]any)
+	status, _ := t.at("status").(map[string]any)
+	switch t.GetKind() {
+	case kindDaemonSet:
+		return fields(status).number("desiredNumberScheduled") > fields(status).number("currentNumberScheduled")
+	case kindJob:
+		return fields(status).number("active") == 0
+	}
+	wanted := int64(1)
+	if fields(spec).has("replicas") {
+		wanted = fields(spec).number("replicas")
+	}
+	return wanted > fields(status).number("replicas")
 }
 
 // refusal returns why the cluster refuses the pods of a workload, as its status or its events say.
@@ -106,7 +118,7 @@ func (s *index) refusal(t thing) []candidate {
 		all = append(all, said{failure.text("message"), failure.time("lastTransitionTime")})
 	}
 	for _, e := range s.eventsOf(t) {
-		if e.Reason == "FailedCreate" {
+		if e.Reason == "FailedCreate" && lacksPods(t) {
 			all = append(all, said{e.Message, e.First})
 		}
 	}
