@@ -44,7 +44,7 @@ type reading struct {
 	unread []modulestatus.Unread
 }
 
-// Read returns the evidence about a module, whose cluster is reached by access. in has what was read before; Kymas in it are treated as those
+// Read returns the evidence about a module, whose cluster is reached by access. in has what was read before; its Kymas are treated as those
 // of that cluster.
 func Read(ctx context.Context, access Access, in *modulestatus.Inputs, m *modulestatus.Module) rootcause.Evidence {
 	r := &reading{access: access, Evidence: rootcause.Evidence{Module: m}}

@@ -3,7 +3,7 @@ package rootcause
 import (
 	"testing"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,9 +50,9 @@ func own() *unstructured.Unstructured {
 // TestEdges has the less usual forms of causes.
 func TestEdges(t *testing.T) {
 	fast := "fast"
-	hook := &admissionv1.ValidatingWebhookConfiguration{
+	hook := &admissionregistrationv1.ValidatingWebhookConfiguration{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration"},
-		ObjectMeta: metav1.ObjectMeta{Name: "guards"}, Webhooks: []admissionv1.ValidatingWebhook{{Name: "w.example"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "guards"}, Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "w.example"}},
 	}
 	reports := seen(greeter(func(m *modulestatus.Module) {
 		m.Resource = &modulestatus.Ref{APIVersion: "greeter.example/v1", Kind: "Greeter", Namespace: ns, Name: "default"}

@@ -168,9 +168,10 @@ func (s *index) at(t thing, depth int) candidate {
 }
 
 // because completes a candidate.
-func (c candidate) because(reason string, w weight, says, detail string) candidate {
-	c.reason, c.weight, c.says, c.detail = reason, w, says, detail
-	return c
+func (c *candidate) because(reason string, w weight, says, detail string) candidate {
+	done := *c
+	done.reason, done.weight, done.says, done.detail = reason, w, says, detail
+	return done
 }
 
 // withEvents adds the latest warnings about some objects as evidence.

@@ -111,7 +111,7 @@ func TestEveryModuleThatIsNotReadyHasACause(t *testing.T) {
 func TestTheOrderOfTheInputsDoesNotMatter(t *testing.T) {
 	e := hostile("dial tcp: no such host", "other")
 	want := cause(t, e)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		random.Shuffle(len(e.Objects), func(i, j int) { e.Objects[i], e.Objects[j] = e.Objects[j], e.Objects[i] })
 		random.Shuffle(len(e.Events), func(i, j int) { e.Events[i], e.Events[j] = e.Events[j], e.Events[i] })

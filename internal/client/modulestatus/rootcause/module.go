@@ -100,8 +100,8 @@ func (s *index) ofModule() []candidate {
 	}
 	for _, t := range s.things {
 		if s.isOwnResource(t) && t.GetNamespace() == m.Resource.Namespace {
-			if ready := t.condition("Ready"); ready.text("status") == "False" && !ready.time("lastTransitionTime").IsZero() {
-				c.since = ready.time("lastTransitionTime")
+			if ready := t.condition("Ready"); ready.text("status") == "False" && !ready.changed().IsZero() {
+				c.since = ready.changed()
 			}
 			c = s.withEvents(c, t)
 		}
@@ -166,13 +166,13 @@ func (s *index) general() weight {
 
 // place returns the object whose status tells of the installation.
 func (s *index) place() modulestatus.Ref {
-	m := s.Module
+	m, ours := s.Module, v1beta2.GroupVersion.String()
 	switch {
 	case m.Manifest != nil:
-		return modulestatus.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Manifest", Namespace: m.Manifest.Namespace, Name: m.Manifest.Name}
+		return modulestatus.Ref{APIVersion: ours, Kind: "Manifest", Namespace: m.Manifest.Namespace, Name: m.Manifest.Name}
 	case m.Kyma != "":
 		namespace, name, _ := strings.Cut(m.Kyma, "/")
-		return modulestatus.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: namespace, Name: name}
+		return modulestatus.Ref{APIVersion: ours, Kind: "Kyma", Namespace: namespace, Name: name}
 	case m.Record != nil:
 		return modulestatus.Ref{APIVersion: "v1", Kind: kindSecret, Namespace: m.Record.Namespace, Name: m.Record.Name}
 	}

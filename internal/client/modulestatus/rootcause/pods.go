@@ -56,8 +56,8 @@ func (s *index) failedPod(t thing) []candidate {
 func (s *index) starting(t thing) candidate {
 	c := s.withEvents(s.at(t, ofPod), t)
 	c.since = t.created()
-	if scheduled := t.condition("PodScheduled"); scheduled.text("status") == "True" && !scheduled.time("lastTransitionTime").IsZero() {
-		c.since = scheduled.time("lastTransitionTime")
+	if scheduled := t.condition("PodScheduled"); scheduled.text("status") == "True" && !scheduled.changed().IsZero() {
+		c.since = scheduled.changed()
 	}
 	for _, e := range s.eventsOf(t) {
 		switch e.Reason {
@@ -179,8 +179,8 @@ func (s *index) crashesSince(pod thing, otherwise time.Time) time.Time {
 // readySince returns since when a pod has not been ready, or when it was created.
 func readySince(pod thing) time.Time {
 	for _, kind := range []string{"ContainersReady", "Ready", "Initialized"} {
-		if c := pod.condition(kind); c.text("status") == "False" && !c.time("lastTransitionTime").IsZero() {
-			return c.time("lastTransitionTime")
+		if c := pod.condition(kind); c.text("status") == "False" && !c.changed().IsZero() {
+			return c.changed()
 		}
 	}
 	return pod.created()

@@ -3,6 +3,7 @@ package rootcause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,15 +55,8 @@ func (s *index) refused(message string) refusedFor {
 // uncalledWebhook returns which webhook does not answer, the Service behind it, and the configuration that asks for it.
 func (s *index) uncalledWebhook(webhook, why string) string {
 	text := "admission webhook " + webhook
-	for _, t := range s.things {
-		if !strings.HasSuffix(t.GetKind(), "WebhookConfiguration") {
-			continue
-		}
-		for _, one := range t.list("webhooks") {
-			if one.text("name") == webhook {
-				text += " of " + subjectOf(t)
-			}
-		}
+	if at := slices.IndexFunc(s.things, func(t thing) bool { return asksFor(t, webhook) }); at >= 0 {
+		text += " of " + subjectOf(s.things[at])
 	}
 	if m := called.FindStringSubmatch(why); m != nil {
 		text += " (Service " + name(m[1]) + ")"
@@ -71,6 +65,12 @@ func (s *index) uncalledWebhook(webhook, why string) string {
 		why = why[at+2:]
 	}
 	return withReason(text+" does not answer", s.texts.quote(why))
+}
+
+// asksFor reports whether an object is a configuration with a webhook of that name.
+func asksFor(t thing, webhook string) bool {
+	return strings.HasSuffix(t.GetKind(), "WebhookConfiguration") &&
+		slices.ContainsFunc(t.list("webhooks"), func(one fields) bool { return one.text("name") == webhook })
 }
 
 func withReason(text, why string) string {

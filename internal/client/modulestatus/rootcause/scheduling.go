@@ -17,12 +17,14 @@ var obstacles = []struct {
 }{
 	{regexp.MustCompile(`node affinity/selector|node\(s\) didn't match.*(selector|affinity rules)`), NoNodeMatches,
 		"no node matches its selector", "%d do not match its selector"},
-	{regexp.MustCompile(`untolerated taint|taint`), TaintNotTolerated, "it does not tolerate the taints of any node", "%d have a taint that it does not tolerate"},
+	{regexp.MustCompile(`untolerated taint|taint`), TaintNotTolerated,
+		"it does not tolerate the taints of any node", "%d have a taint that it does not tolerate"},
 	{regexp.MustCompile(`^Insufficient ([^ ,.]{1,80})`), InsufficientResources, "no node has enough %s left", "%d have too little %s left"},
 	{regexp.MustCompile(`^Too many pods`), InsufficientResources, "no node has room for more pods", "%d have no room for more pods"},
-	{regexp.MustCompile(`unbound immediate PersistentVolumeClaims|persistentvolumeclaim "[^"]*" not found|available persistent volumes to bind`),
+	{regexp.MustCompile(`unbound immediate PersistentVolumeClaims|persistentvolumeclaim "[^"]*" not found|persistent volumes to bind`),
 		VolumeClaimPending, "a volume that it needs is not there", "%d have no volume for it"},
-	{regexp.MustCompile(`volume node affinity conflict`), VolumeClaimPending, "its volume cannot be used on any node", "%d cannot use its volume"},
+	{regexp.MustCompile(`volume node affinity conflict`), VolumeClaimPending,
+		"its volume cannot be used on any node", "%d cannot use its volume"},
 	{regexp.MustCompile(`were unschedulable`), NoNodes, "all nodes are closed for new pods", "%d are closed for new pods"},
 	{regexp.MustCompile(`pod (anti-)?affinity`), NoNodeMatches, "no node fits the other pods that it must or must not run beside",
 		"%d do not fit the other pods that it must or must not run beside"},
@@ -37,7 +39,7 @@ var tolerable = regexp.MustCompile(`\.? ?(preemption|no new claims).*$`)
 // unscheduled returns the cause in a pod that has no node.
 func (s *index) unscheduled(t thing, scheduled fields) candidate {
 	c := s.withEvents(s.status(s.at(t, ofPod), t, scheduled.text("reason")+": "+scheduled.text("message")), t)
-	if c.since = scheduled.time("lastTransitionTime"); c.since.IsZero() || earlier(t.created(), c.since) < 0 {
+	if c.since = scheduled.changed(); c.since.IsZero() || earlier(t.created(), c.since) < 0 {
 		c.since = t.created()
 	}
 	const says = "has been Pending"

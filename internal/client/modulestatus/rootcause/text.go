@@ -15,8 +15,10 @@ import (
 )
 
 const (
-	// MostSentence and MostFact bound a sentence and the text of a fact, in bytes.
-	MostSentence, MostFact = 480, 600
+	// MostSentence bounds a sentence, in bytes.
+	MostSentence = 480
+	// MostFact bounds the text of a fact, in bytes.
+	MostFact = 600
 	// mostQuoted bounds what a sentence repeats of a foreign text, and mostName what it repeats of a name.
 	mostQuoted, mostName = 240, 80
 	// mostRaw bounds what is looked at of a foreign text.

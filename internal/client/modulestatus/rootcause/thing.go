@@ -102,9 +102,9 @@ func (f fields) has(key string) bool {
 	return found
 }
 
-// time returns a moment, or the zero time if the field has none.
-func (f fields) time(key string) time.Time {
-	at, err := time.Parse(time.RFC3339, f.text(key))
+// changed returns when a condition last changed, or the zero time if that is not known.
+func (f fields) changed() time.Time {
+	at, err := time.Parse(time.RFC3339, f.text("lastTransitionTime"))
 	if err != nil {
 		return time.Time{}
 	}

@@ -115,7 +115,7 @@ func (s *index) refusal(t thing) []candidate {
 	}
 	var all []said
 	if failure := t.condition("ReplicaFailure"); failure.text("status") == "True" {
-		all = append(all, said{failure.text("message"), failure.time("lastTransitionTime")})
+		all = append(all, said{failure.text("message"), failure.changed()})
 	}
 	for _, e := range s.eventsOf(t) {
 		if e.Reason == "FailedCreate" && lacksPods(t) {
@@ -157,7 +157,7 @@ func (s *index) job(t thing) []candidate {
 			break
 		}
 	}
-	c.since, c.ago = failed.time("lastTransitionTime"), true
+	c.since, c.ago = failed.changed(), true
 	return []candidate{c.because(JobFailed, broken, "failed", detail)}
 }
 
@@ -179,8 +179,8 @@ func (s *index) lastEnd(pod thing) (string, []modulestatus.Fact) {
 // unreadySince returns since when a workload has not been available.
 func (s *index) unreadySince(t thing) time.Time {
 	for _, kind := range []string{"Available", "Ready", "Progressing"} {
-		if c := t.condition(kind); c.text("status") == "False" && !c.time("lastTransitionTime").IsZero() {
-			return c.time("lastTransitionTime")
+		if c := t.condition(kind); c.text("status") == "False" && !c.changed().IsZero() {
+			return c.changed()
 		}
 	}
 	return t.created()
