@@ -104,11 +104,11 @@ func TestCauses_TheSameWordsEverywhere(t *testing.T) {
 			}
 		})
 	}
-	_, out, _, _ := kyma(t, config, "status", "lamp", "--kyma", "causes/local", "-o", "json")
+	code, out, _, _ := kyma(t, config, "status", "lamp", "--kyma", "causes/local", "-o", "json")
 	var list struct {
-		Items []struct{ Cause *modulestatus.Cause }
+		Items []modulestatus.Module `json:"items"`
 	}
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Items[0].Cause == nil ||
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != console.CodeOK || len(list.Items) != 1 || list.Items[0].Cause == nil ||
 		list.Items[0].Cause.Sentence != nowhere || list.Items[0].Cause.Reason != rootcause.NoNodeMatches {
 		t.Errorf("JSON (%v):\n%s", err, out)
 	}

@@ -19,7 +19,8 @@ func status(s *show) *cobra.Command {
 		Use:   "status [MODULE...]",
 		Short: "Explain the state of modules",
 		Long: "Explain the state of modules: the named ones, or all. Of what is not ready, it tells the cause in one sentence, and the remedy. " +
-			"For named modules, it is searched in runtimes too, and what shows it is listed. The exit code reflects the worst of them: 0 for ready or under way, " +
+			"For named modules, it is searched in runtimes too, and what shows it is listed. The exit code reflects the worst of them: " +
+			"0 for ready or under way, " +
 			"2 for a warning, 1 for an error or something that could not be read, 4 for a module that is not there.\n\n" +
 			"--selector, --state, --on-channel and --with-module select many Kymas: they are counted by state, and what is not ready is told by " +
 			"its reason, with the first Kymas that have it.",

@@ -36,8 +36,8 @@ func trace(s *show) *cobra.Command {
 		Use:   "trace KIND/NAME",
 		Short: "Say which module, version and Kyma an object belongs to",
 		Long: "Say which Manifest, module, version and Kyma an object belongs to. On a hub it is looked for in what is installed in runtimes; " +
-			"in a runtime, or where nothing is known of it, what is marked on the object itself or on its owners counts. --namespace is that of the " +
-			"object. If the module is not ready, the cause is told, too.",
+			"in a runtime, or where nothing is known of it, what is marked on the object itself or on its owners counts. " +
+			"--namespace is that of the object. If the module is not ready, the cause is told, too.",
 		Example: "  kyma trace deployment/beacon-manager -n kyma-system\n  kyma trace deployments.apps/beacon-manager -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || strings.Count(args[0], "/") != 1 || strings.HasPrefix(args[0], "/") || strings.HasSuffix(args[0], "/") {
