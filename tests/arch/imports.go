@@ -77,6 +77,7 @@ var layers = []layer{
 		"internal/client/runtimeaccess",
 	}, ofModules...)},
 	{"internal/client/releasepreview", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
+	{"internal/client/causereader", append([]string{"internal/client/ownedobjects"}, ofModules...)},
 	{"internal/client/airgap", append([]string{"internal/client/managerinstall"}, common...)},
 	{"internal/client/*", ofModules},
 

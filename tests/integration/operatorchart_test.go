@@ -153,6 +153,7 @@ var _ = Describe("The operator's own chart", func() {
 		helm("uninstall", operatorRelease)
 		left := func() []string { return slices.Sorted(maps.Keys(liveOf(cluster, objects))) }
 		Eventually(left).Should(HaveExactElements(
+			"CustomResourceDefinition kymareleases.operator.kyma-project.io",
 			"CustomResourceDefinition kymas.operator.kyma-project.io", "CustomResourceDefinition manifests.operator.kyma-project.io",
 			"CustomResourceDefinition modulereleasemetas.operator.kyma-project.io",
 			"CustomResourceDefinition modulerollouts.operator.kyma-project.io",

@@ -73,6 +73,7 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		seen.awaits(greeter, broken, v1beta2.StateProcessing)
 		Eventually(func() []string { return waiting(hub, greeter) }).Should(ContainElement(BeElementOf("ErrImagePull", "ImagePullBackOff")))
 		greet(hub, "kept")
+		Expect(traced(hub, greeter)).To(And(ContainSubstring("has been waiting for its image"), ContainSubstring("remedy ")))
 		seen.awaits(greeter, broken, v1beta2.StateError)
 		last := states(seen.of(greeter), broken)
 		Expect(last).NotTo(ContainElement(v1beta2.StateReady))
@@ -80,6 +81,12 @@ var _ = Describe("The life of an installation", Ordered, func() {
 		Expect(said[len(said)-1].Message).To(And(ContainSubstring("greeter"), ContainSubstring("pods")))
 		Expect(imagesOf(hub, greeter)).To(ContainElement("samples.kyma-project.io/greeter:" + newer))
 		greet(hub, "kept in spite of the error")
+
+		offer(greeter, crashing, newer, rolling, fails)
+		Eventually(func() string { return traced(hub, greeter) }).WithPolling(2 * time.Second).Should(And(
+			ContainSubstring("Container manager of Pod greeter-"), ContainSubstring("has been crashing"), ContainSubstring("exit code 2"),
+			MatchRegexp(`the last line of its log: \S`)))
+		greet(hub, "kept in spite of the crashes")
 
 		offer(greeter, mended, newer, rolling)
 		awaitReady(local, mended, older)

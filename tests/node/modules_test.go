@@ -21,8 +21,8 @@ import (
 const (
 	greeter, beacon = "greeter", "beacon"
 	older, newer    = "1.0.0", "1.1.0"
-	// broken has an image that does not exist, fixed has one again.
-	broken, mended = "1.2.0", "1.3.0"
+	// broken has an image that does not exist, crashing a flag that its program does not know, mended neither.
+	broken, crashing, mended = "1.2.0", "1.2.1", "1.3.0"
 )
 
 // edit changes the text of a sample; what it looks for must be there.
@@ -33,6 +33,12 @@ var rolling = edit{"  strategy:\n    type: Recreate\n", "  minReadySeconds: 4\n 
 
 func runs(from, to string) edit {
 	return edit{"image: samples.kyma-project.io/greeter:" + from, "image: samples.kyma-project.io/greeter:" + to}
+}
+
+// fails lets the program of the greeter end at once, with exit code 2.
+var fails = edit{
+	"        image: samples.kyma-project.io/greeter:" + newer + "\n",
+	"        image: samples.kyma-project.io/greeter:" + newer + "\n        args: [--no-such-flag]\n",
 }
 
 // offer publishes a version of a sample module, made of the sample of the given version, and points the channel at it.

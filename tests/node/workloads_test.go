@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 )
 
 // imagesOf returns what the pods of a module's operator run.
@@ -47,6 +51,16 @@ func deployment(where *cluster, module string) *appsv1.Deployment {
 	found := &appsv1.Deployment{}
 	Expect(where.client.Get(background(), client.ObjectKey{Namespace: module + "-system", Name: module}, found)).To(Succeed())
 	return found
+}
+
+// traced returns what kyma trace says of the Deployment of a module, in this process.
+func traced(where *cluster, module string) string {
+	GinkgoHelper()
+	var out, said bytes.Buffer
+	command := cli.New(&console.Console{In: strings.NewReader(""), Out: &out, Err: &said}, target.Of(where.config))
+	command.SetArgs([]string{"trace", "deployment/" + module, "--namespace", module + "-system"})
+	Expect(command.ExecuteContext(background())).To(Succeed(), said.String())
+	return out.String()
 }
 
 // theGreeter returns the default custom resource of the module.

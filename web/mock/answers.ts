@@ -169,6 +169,7 @@ function overview(world: World): Reply {
     state: m.state,
     reason: m.installation.reason,
     message: m.installation.message ?? m.module.message,
+    cause: m.name === 'beacon' ? fixtures.cause.sentence : undefined,
   }))
   const consents = world.modules
     .filter((m) => m.pending && m.consentHere)
@@ -229,7 +230,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
     state,
   })
   return ok({
-    module: m,
+    module: m.name === 'beacon' && m.state !== 'Ready' ? { ...m, cause: fixtures.cause } : m,
     why:
       m.state === 'Ready'
         ? []

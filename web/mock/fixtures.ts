@@ -1,6 +1,8 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
 import { elsewhere, newer, pending } from './reviews'
-import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
+import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source } from '../src/api'
+
+export { cause, why } from './rootcause'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
 
@@ -155,24 +157,6 @@ export const modules: Module[] = [
       message: 'you may not list Manifest.operator.kyma-project.io in namespace kcp-system',
     },
   }),
-]
-
-export const why: Why[] = [
-  { what: 'Kyma kcp-system/demo', state: 'Error', reason: 'ModuleError', message: 'module beacon is in state Error' },
-  {
-    what: 'Module beacon',
-    state: 'Error',
-    reason: 'ManagerNotReady',
-    message: 'version 1.1.0 is being installed, and its operator does not start',
-  },
-  { what: 'Deployment beacon-system/beacon-manager', state: 'Error', reason: 'Failed', message: '0 of 1 replicas are available' },
-  {
-    what: 'Pod beacon-system/beacon-manager-5d8c',
-    state: 'Error',
-    reason: 'ErrImagePull',
-    message: 'the image registry.example.com/beacon:1.1.0 cannot be pulled',
-    remedy: 'see that the image exists and that the cluster may pull it; the old version 1.0.0 runs on meanwhile',
-  },
 ]
 
 export const events: Event[] = [

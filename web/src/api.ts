@@ -3,8 +3,10 @@
 import type { Schema } from './openapischema'
 import type { ApproveDeed, Consent, Needs, Pending, Strategy, StrategyDeed, UpgradeStrategy } from './review/answers'
 import type { HistoryDeed, Revision, RolloutDeed, Way } from './rollouts/answers'
+import type { Cause, Why } from './rootcause'
 
 export type { Schema }
+export type { Cause, Fact, Why } from './rootcause'
 
 export type State = 'Ready' | 'Unmanaged' | 'NotConfigured' | 'Processing' | 'Deleting' | 'Unknown' | 'Warning' | 'Error'
 export type Phase =
@@ -113,6 +115,8 @@ export interface Module {
   record?: Key
   /** origin is the address of the catalog that a module without a Kyma came from. */
   origin?: string
+  /** cause is why it is not ready; only the page of one module has it. */
+  cause?: Cause
 }
 
 export interface KymaCondition {
@@ -173,14 +177,6 @@ export interface Node {
   version?: string
   children?: Node[]
 }
-export interface Why {
-  what: string
-  state: State
-  reason?: string
-  message?: string
-  remedy?: string
-}
-
 export interface OfferChannel {
   channel: string
   version: string
@@ -269,6 +265,8 @@ export interface Attention {
   state: State
   reason?: string
   message?: string
+  /** cause is why a module is not ready, in one sentence. */
+  cause?: string
 }
 export interface Overview {
   kymas: Partial<Record<State, number>>

@@ -19,7 +19,8 @@ var moving = []struct {
 	put   string
 }{
 	{regexp.MustCompile(`(created"?: "?)[0-9T:Z-]+`), "${1}WHEN"},
-	{regexp.MustCompile(`(\bat"?: "?)[0-9T:Z-]+`), "${1}WHEN"},
+	{regexp.MustCompile(`(\b(?:at|since)"?: "?)[0-9T:Z-]+`), "${1}WHEN"},
+	{regexp.MustCompile(` for (less than a minute|[0-9]+ (min|h|days))`), " for AGE"},
 	{regexp.MustCompile(`(?m) [0-9]+(s|m|m[0-9]+s)$`), " AGE"},
 	{regexp.MustCompile(`(?m)^[0-9]+y[0-9]*d? +`), "AGE "},
 }

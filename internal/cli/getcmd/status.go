@@ -18,7 +18,9 @@ func status(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [MODULE...]",
 		Short: "Explain the state of modules",
-		Long: "Explain the state of modules: the named ones, or all. The exit code reflects the worst of them: 0 for ready or under way, " +
+		Long: "Explain the state of modules: the named ones, or all. Of what is not ready, it tells the cause in one sentence, and the remedy. " +
+			"For named modules, it is searched in runtimes too, and what shows it is listed. The exit code reflects the worst of them: " +
+			"0 for ready or under way, " +
 			"2 for a warning, 1 for an error or something that could not be read, 4 for a module that is not there.\n\n" +
 			"--selector, --state, --on-channel and --with-module select many Kymas: they are counted by state, and what is not ready is told by " +
 			"its reason, with the first Kymas that have it.",
@@ -31,6 +33,7 @@ func status(s *show) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				s.findCauses(command.Context(), &in, modules, len(names) > 0)
 				if err := s.printStatus(&in, modules, len(names) > 0); err != nil {
 					return err
 				}
@@ -110,7 +113,7 @@ func (s *show) printStatus(in *modulestatus.Inputs, modules []modulestatus.Modul
 	for i := range modules {
 		m := &modules[i]
 		if named || s.output.Format == console.Wide || !untroubled(m) {
-			s.explain(&text, m)
+			s.explain(&text, m, named || s.output.Format == console.Wide)
 			s.explainPending(&text, m, len(in.Kymas) > 1 || s.kyma != "")
 		}
 	}
@@ -152,13 +155,14 @@ func (s *show) counted(counts map[modulestatus.State]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// explain writes everything that a list has no room for.
-func (s *show) explain(to io.Writer, m *modulestatus.Module) {
+// explain writes everything that a list has no room for: the cause first, if it is not ready, with its evidence on request.
+func (s *show) explain(to io.Writer, m *modulestatus.Module, evidence bool) {
 	of := ""
 	if m.Kyma != "" {
 		of = " of kyma/" + m.Kyma
 	}
 	fmt.Fprintf(to, "module/%s%s: %s\n", m.Name, of, s.console.State(string(m.State)))
+	explainCause(to, "  ", m.Cause, evidence)
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(to, "  %-13s %s\n", name, text)

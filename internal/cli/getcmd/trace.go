@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/ownedobjects"
 )
 
 type traceDocument struct {
@@ -24,6 +26,8 @@ type traceDocument struct {
 
 type traceItem struct {
 	Steps []modulestatus.TraceStep `json:"steps"`
+	// Cause is why the module is not Ready.
+	Cause *modulestatus.Cause `json:"cause,omitempty"`
 }
 
 // trace returns the command that shows what an object belongs to.
@@ -32,7 +36,8 @@ func trace(s *show) *cobra.Command {
 		Use:   "trace KIND/NAME",
 		Short: "Say which module, version and Kyma an object belongs to",
 		Long: "Say which Manifest, module, version and Kyma an object belongs to. On a hub it is looked for in what is installed in runtimes; " +
-			"in a runtime, or where nothing is known of it, what is marked on the object itself counts. --namespace is that of the object.",
+			"in a runtime, or where nothing is known of it, what is marked on the object itself or on its owners counts. " +
+			"--namespace is that of the object. If the module is not ready, the cause is told, too.",
 		Example: "  kyma trace deployment/beacon-manager -n kyma-system\n  kyma trace deployments.apps/beacon-manager -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || strings.Count(args[0], "/") != 1 || strings.HasPrefix(args[0], "/") || strings.HasSuffix(args[0], "/") {
@@ -75,13 +80,77 @@ func (s *show) trace(ctx context.Context, name string) error {
 			return err
 		}
 		if asked.Object = object; object != nil {
-			traces = modulestatus.Trace(in, asked)
+			if traces, err = owned(ctx, cluster, in, asked); err != nil {
+				return err
+			}
 		}
 	}
 	if len(traces) == 0 {
 		return s.untraced(&in, asked)
 	}
-	return s.printTraces(traces)
+	return s.printTraces(traces, s.tracedCauses(ctx, &in, traces))
+}
+
+// owned traces an object by its mark, or else by what owns it: a pod belongs to the module of its Deployment.
+func owned(
+	ctx context.Context, cluster client.Client, in modulestatus.Inputs, asked modulestatus.TraceQuery,
+) ([][]modulestatus.TraceStep, error) {
+	if traces := modulestatus.Trace(in, asked); len(traces) > 0 {
+		return traces, nil
+	}
+	owners, err := ownedobjects.Above(ctx, cluster, asked.Object)
+	if err != nil {
+		return nil, err
+	}
+	below := []*unstructured.Unstructured{asked.Object}
+	for _, owner := range owners {
+		gvk := owner.GroupVersionKind()
+		traces := modulestatus.Trace(in, modulestatus.TraceQuery{
+			Kind: strings.TrimSuffix(gvk.Kind+"."+gvk.Group, "."), Namespace: owner.GetNamespace(), Name: owner.GetName(), Object: owner,
+		})
+		for i := range traces {
+			for _, o := range below { // the nearest owner is the last one here, and comes first
+				step := modulestatus.TraceStep{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Text: "by its owner"}
+				traces[i] = append([]modulestatus.TraceStep{step}, traces[i]...)
+			}
+		}
+		if len(traces) > 0 {
+			return traces, nil
+		}
+		below = append([]*unstructured.Unstructured{owner}, below...)
+	}
+	return nil, nil
+}
+
+// tracedCauses returns for each trace why its module is not Ready.
+func (s *show) tracedCauses(ctx context.Context, in *modulestatus.Inputs, traces [][]modulestatus.TraceStep) []*modulestatus.Cause {
+	modules := modulestatus.Modules(*in)
+	var traced []modulestatus.Module
+	at := make([]int, len(traces))
+	for i, steps := range traces {
+		at[i] = -1
+		of := slices.IndexFunc(modules, func(m modulestatus.Module) bool { return installs(&m, steps) })
+		if of >= 0 {
+			at[i], traced = len(traced), append(traced, modules[of])
+		}
+	}
+	s.findCauses(ctx, in, traced, true)
+	causes := make([]*modulestatus.Cause, len(traces))
+	for i := range causes {
+		if at[i] >= 0 {
+			causes[i] = traced[at[i]].Cause
+		}
+	}
+	return causes
+}
+
+// installs reports whether a trace leads over the Manifest or the record of a module.
+func installs(m *modulestatus.Module, steps []modulestatus.TraceStep) bool {
+	return slices.ContainsFunc(steps, func(step modulestatus.TraceStep) bool {
+		key := modulestatus.Key{Namespace: step.Namespace, Name: step.Name}
+		return step.Kind == "Manifest" && m.Manifest != nil && *m.Manifest == key ||
+			step.Kind == "Secret" && m.Record != nil && *m.Record == key
+	})
 }
 
 // untraced returns why there is nothing to show.
@@ -129,17 +198,18 @@ func mappingOf(mapper meta.RESTMapper, word string) *meta.RESTMapping {
 	return mapping
 }
 
-func (s *show) printTraces(traces [][]modulestatus.TraceStep) error {
+func (s *show) printTraces(traces [][]modulestatus.TraceStep, causes []*modulestatus.Cause) error {
 	document := traceDocument{Versioned: console.Kind("ObjectTrace")}
 	var text strings.Builder
 	for i, steps := range traces {
-		document.Items = append(document.Items, traceItem{Steps: steps})
+		document.Items = append(document.Items, traceItem{Steps: steps, Cause: causes[i]})
 		if i > 0 {
 			text.WriteByte('\n')
 		}
 		for depth, step := range steps {
 			text.WriteString(s.traceLine(depth, step))
 		}
+		explainCause(&text, "", causes[i], true)
 	}
 	if s.output.Format != console.Table {
 		return s.console.Print(s.output.Format, console.Document{Data: document})

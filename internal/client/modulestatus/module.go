@@ -54,6 +54,8 @@ type Module struct {
 	Record   *Key `json:"record,omitempty"`
 	// Origin is the address of the catalog that a direct installation came from.
 	Origin string `json:"origin,omitempty"`
+	// Cause is why it is not Ready. Only what explains single modules fills it in.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // Type is the kind of management of a module.

@@ -110,6 +110,7 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	} else {
 		d.Unread = append(slices.Clip(d.Unread), unreadObjects(&in)...)
 	}
+	d.Module.Cause = s.causeOf(ctx, u, o, &in, err)
 	d.Tree = treeOf(in, o.module)
 	d.Why = whyNot(&o.in, o.now.kymas, o.module, d.Tree)
 	if d.Events, err = events(ctx, u, append(refsOf(o.module), s.besides(o, &in)...)); err != nil {
@@ -124,7 +125,7 @@ func (*Server) besides(o *one, in *modulestatus.Inputs) []modulestatus.Ref {
 	if o.kyma != nil && !modulestatus.Here(o.kyma) {
 		return nil
 	}
-	return objectsOf(in, o.module)
+	return modulestatus.ObjectsOf(in, o.module)
 }
 
 // offered fills in what the catalog offers for the module.

@@ -96,7 +96,7 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
-		"Result": result{}, "Attention": attention{},
+		"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
 		"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
 	} {
 		at := doc.Components.Schemas[name]

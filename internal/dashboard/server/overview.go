@@ -9,6 +9,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus/rootcause"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 )
@@ -58,6 +59,10 @@ type attention struct {
 	State     modulestatus.State `json:"state"`
 	Reason    string             `json:"reason,omitempty"`
 	Message   string             `json:"message,omitempty"`
+	// Cause is why a module is not ready in one sentence, as far as the hub knows: its page looks further.
+	Cause string `json:"cause,omitempty"`
+
+	module *modulestatus.Module
 }
 
 func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, error) {
@@ -123,7 +128,7 @@ func troubled(
 			continue
 		}
 		worst[m.Kyma] = modulestatus.Worse(cmp.Or(worst[m.Kyma], modulestatus.Ready), m.State)
-		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State}
+		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State, module: m}
 		one.Reason, one.Message = m.Installation.Reason, m.Installation.Message
 		if one.Message == "" || modulestatus.Worse(m.Module.State, modulestatus.Warning) == m.Module.State && !m.Installation.Warning &&
 			m.Installation.State == modulestatus.Installed {
@@ -142,7 +147,14 @@ func troubled(
 	slices.SortFunc(all, func(a, b attention) int {
 		return cmp.Or(worstFirst(a.State, b.State), cmp.Compare(a.Kyma, b.Kyma), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
-	return attentionList{Items: all[:min(len(all), mostAttention)], Total: len(all)}
+	shown := all[:min(len(all), mostAttention)]
+	for i := range shown {
+		if cause := rootcause.Of(rootcause.Evidence{Module: shown[i].module}, now); cause != nil {
+			shown[i].Cause = cause.Sentence
+		}
+		shown[i].module = nil
+	}
+	return attentionList{Items: shown, Total: len(all)}
 }
 
 // undecided returns the rollouts that wait for a person. One that a person has paused does not: that was decided.

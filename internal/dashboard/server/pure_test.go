@@ -21,6 +21,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus/rootcause"
 )
 
 func TestProblemOf(t *testing.T) {
@@ -191,7 +192,7 @@ func TestPure_WhyNot(t *testing.T) {
 		})
 	}
 	chain := whyNot(in, kymas, &failed, tree)
-	if chain[1].Remedy != remedies[v1beta2.ReasonQuotaExceeded] || chain[3].Remedy != remedies[modulestatus.WhyMissing] {
+	if chain[1].Remedy != rootcause.RemedyOf(v1beta2.ReasonQuotaExceeded) || chain[3].Remedy != rootcause.RemedyOf(modulestatus.WhyMissing) {
 		t.Errorf("remedies: %+v", chain)
 	}
 }
@@ -263,7 +264,7 @@ func TestPure_EveryErrorHasARemedy(t *testing.T) {
 		t.Fatalf("the document has %d reasons", len(rows))
 	}
 	for _, row := range rows {
-		if remedyOf(row[1]) == "" {
+		if rootcause.RemedyOf(row[1]) == "" {
 			t.Errorf("%s (%s) has no remedy", row[1], row[2])
 		}
 	}

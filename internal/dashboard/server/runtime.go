@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -18,14 +19,26 @@ import (
 // mostLooked bounds how many objects of one module are read at once.
 const mostLooked = 200
 
+// connection is the way of a user to a cluster.
+type connection struct {
+	client.Client
+
+	config *rest.Config
+}
+
 // runtimeOf returns a client for the cluster of a Kyma, built from what the requesting user may read.
 func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (client.Client, error) {
+	return s.connectionOf(ctx, u, kyma)
+}
+
+// connectionOf returns the user's way to the cluster of a Kyma, or to the hub for the modules without one.
+func (s *Server) connectionOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (*connection, error) {
 	if kyma == nil || modulestatus.Here(kyma) {
-		return u.Client, nil
+		return &connection{u.Client, u.Config}, nil
 	}
 	key := "runtime " + kyma.Namespace + "/" + kyma.Name
 	beyond(ctx)
-	return recalled(ctx, u, key, func(ctx context.Context) (client.Client, error) {
+	return recalled(ctx, u, key, func(ctx context.Context) (*connection, error) {
 		config, err := s.reach(ctx, u.Client, u.Config, kyma)
 		if err != nil {
 			return nil, err
@@ -34,7 +47,11 @@ func (s *Server) runtimeOf(ctx context.Context, u *User, kyma *v1beta2.Kyma) (cl
 		if err != nil {
 			return nil, err
 		}
-		return connect(config, mapper)
+		made, err := connect(config, mapper)
+		if err != nil {
+			return nil, err
+		}
+		return &connection{made, config}, nil
 	})
 }
 
@@ -95,7 +112,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 	if err != nil {
 		return in, err
 	}
-	refs := objectsOf(&in, m)
+	refs := modulestatus.ObjectsOf(&in, m)
 	beyond(ctx)
 	found, err := recalled(ctx, u, "objects "+m.Kyma+" "+m.Name, func(ctx context.Context) (*objectsRead, error) {
 		return looking(ctx, from, refs), nil
@@ -143,28 +160,4 @@ func missingFrom(have, found []*unstructured.Unstructured) []*unstructured.Unstr
 
 func refOf(o *unstructured.Unstructured) modulestatus.Ref {
 	return modulestatus.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-}
-
-// objectsOf returns the objects that a module is known to have: its custom resource and its inventory.
-func objectsOf(in *modulestatus.Inputs, m *modulestatus.Module) []modulestatus.Ref {
-	var refs []modulestatus.Ref
-	if m.Resource != nil {
-		refs = append(refs, *m.Resource)
-	}
-	if manifest := manifestOf(in, m.Manifest); manifest != nil {
-		for _, o := range manifest.Status.Synced {
-			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
-			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
-		}
-	}
-	for i := range in.Direct {
-		if m.Record == nil || in.Direct[i].Record != *m.Record {
-			continue
-		}
-		for _, o := range in.Direct[i].Inventory {
-			gv := schema.GroupVersion{Group: o.Group, Version: o.Version}
-			refs = append(refs, modulestatus.Ref{APIVersion: gv.String(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
-		}
-	}
-	return refs
 }

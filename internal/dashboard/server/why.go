@@ -6,6 +6,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus/rootcause"
 	"github.com/kyma-project/lifecycle-manager/pkg/conditions"
 )
 
@@ -42,7 +43,7 @@ func whyNot(in *modulestatus.Inputs, kymas []modulestatus.KymaLine, m *modulesta
 	if own.Message == "" {
 		own.Reason, own.Message = m.Module.Reason, m.Module.Message
 	}
-	own.Remedy = remedyOf(own.Reason)
+	own.Remedy = rootcause.RemedyOf(own.Reason)
 	chain = append(chain, own)
 	if manifest := manifestOf(in, m.Manifest); manifest != nil && manifest.Status.State != v1beta2.StateReady {
 		one := Why{What: "Manifest " + m.Manifest.String(), State: modulestatus.State(manifest.Status.State), Message: manifest.Status.Operation}
@@ -50,7 +51,7 @@ func whyNot(in *modulestatus.Inputs, kymas []modulestatus.KymaLine, m *modulesta
 			one.Reason, one.Message = ready.Reason, ready.Message
 		}
 		one.State = cmp.Or(one.State, modulestatus.Processing)
-		one.Remedy = remedyOf(one.Reason)
+		one.Remedy = rootcause.RemedyOf(one.Reason)
 		chain = append(chain, one)
 	}
 	return append(chain, culprits(tree)...)
@@ -69,7 +70,7 @@ func culprits(tree *modulestatus.Node) []Why {
 			continue
 		}
 		ref := modulestatus.Ref{APIVersion: n.APIVersion, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name}
-		all = append(all, Why{ref.String(), n.State, n.Reason, n.Message, remedyOf(n.Reason)})
+		all = append(all, Why{ref.String(), n.State, n.Reason, n.Message, rootcause.RemedyOf(n.Reason)})
 	}
 	slices.SortStableFunc(all, func(a, b Why) int { return worstFirst(a.State, b.State) })
 	return all[:min(len(all), mostCulprits)]

@@ -10,6 +10,7 @@ import { moduleLink } from '../deeds/Progress'
 import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
+import { CauseOf } from '../parts/cause'
 import { Events, Reasons, Tree } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
@@ -72,10 +73,17 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         }
         actions={<Buttons data={data} />}
       />
-      {m.state !== 'Ready' && why.length > 0 && (
+      {m.state !== 'Ready' && (m.cause || why.length > 0) && (
         <section className="card pad stack" aria-label="Why">
           <h2 className="flat">{heading(m.state)}</h2>
-          <Reasons why={why} />
+          {m.cause ? (
+            <CauseOf cause={m.cause}>
+              <p className="flat">From the Kyma to what fails:</p>
+              <Reasons why={why} />
+            </CauseOf>
+          ) : (
+            <Reasons why={why} />
+          )}
         </section>
       )}
       <ConsentCard data={data} />

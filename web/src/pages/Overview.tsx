@@ -187,7 +187,7 @@ function Need({ item }: { item: Attention }) {
           </To>
           <span className="dim small">{what}</span>
         </div>
-        <p>{sentence(item.message) || item.reason || stateWord(item.state).means}</p>
+        <p>{item.cause || sentence(item.message) || item.reason || stateWord(item.state).means}</p>
       </div>
       {item.kind === 'Consent' ? <WordBadge word={asksYou} /> : <StateBadge state={item.state} />}
     </li>
