@@ -1,5 +1,6 @@
 // What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
-import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
+import type { Deed, Filters, KymaRow, Module, Offer, Operation, Problem, Session, State, Unread } from '../src/api'
+import { severity } from '../src/words'
 import * as fixtures from './fixtures'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
@@ -66,11 +67,13 @@ function unreadOf(world: World): Unread[] {
 
 function paged<T>(world: World, url: URL, all: T[]): Reply {
   const words = (url.searchParams.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
+  let found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
   const sort = url.searchParams.get('sort')
   if (sort) {
     const key = sort.replace(/^-/, '') as keyof T
-    found.sort((a, b) => String(a[key]).localeCompare(String(b[key])) * (sort.startsWith('-') ? -1 : 1))
+    const order = (one: T) => (key === 'state' ? String(severity.indexOf(one[key] as State)) : String(one[key]))
+    const sorted = [...found].sort((a, b) => order(a).localeCompare(order(b)))
+    found = sort.startsWith('-') ? sorted.reverse() : sorted
   }
   const limit = Number(url.searchParams.get('limit') ?? 50)
   const offset = Number(url.searchParams.get('offset') ?? 0)
@@ -100,7 +103,10 @@ function read(world: World, parts: string[], url: URL): Reply {
         : paged(
             world,
             url,
-            world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel) && having(world, url, k)),
+            world.kymas.filter(
+              (k) =>
+                has(url, 'state', k.state) && has(url, 'channel', k.channel) && has(url, 'reason', k.reason) && labelled(url, k) && having(world, url, k),
+            ),
           )
     case 'modules':
     case 'direct':
@@ -108,19 +114,14 @@ function read(world: World, parts: string[], url: URL): Reply {
       return paged(
         world,
             url,
-        world.modules.filter(
-          (m) =>
-            has(url, 'state', m.state) &&
-            has(url, 'type', m.type) &&
-            has(url, 'kyma', m.kyma) &&
-            has(url, 'outdated', String(m.version.outdated)) &&
-            has(url, 'pending', String(m.pending !== undefined)),
-        ),
+        world.modules.filter((m) => fits(url, m)).map((m) => ({ ...m, attention: bad(m) })),
       )
     case 'rollouts':
       return rollouts.answer(world, rest, url)
     case 'fleet':
-      return paged(world, url, nothing(world) ? [] : rollouts.fleet)
+      return fleet(world, rest, url)
+    case 'filters':
+      return ok(filters(world))
     case 'catalog':
       return catalog(world, rest, url)
     case 'operations':
@@ -148,6 +149,54 @@ function read(world: World, parts: string[], url: URL): Reply {
       return ok({ items: fixtures.events, total: fixtures.events.length })
   }
   return wrong(404, 'NotFound', `there is nothing at ${url.pathname}`)
+}
+
+const bad = (m: Module) => m.state === 'Error' || m.state === 'Warning'
+const reasonOf = (m: Module) => (m.installation.message ? m.installation.reason : m.module.reason)
+
+/** fits says whether a module passes the filters of an address. */
+function fits(url: URL, m: Module): boolean {
+  const cause = rollouts.causes.find(({ id }) => id === url.searchParams.get('cause'))
+  const installed = m.version.installed || 'none'
+  return (
+    has(url, 'state', m.state) &&
+    has(url, 'type', m.type) &&
+    has(url, 'kyma', m.kyma) &&
+    has(url, 'module', m.name) &&
+    has(url, 'namespace', m.kyma?.split('/')[0]) &&
+    has(url, 'version', installed) &&
+    !url.searchParams.getAll('notVersion').includes(installed) &&
+    has(url, 'channel', m.channel) &&
+    has(url, 'reason', reasonOf(m)) &&
+    has(url, 'attention', String(bad(m))) &&
+    has(url, 'outdated', String(m.version.outdated)) &&
+    has(url, 'pending', String(m.pending !== undefined)) &&
+    (!url.searchParams.get('cause') || (cause !== undefined && cause.module === m.name && bad(m)))
+  )
+}
+
+/** labelled understands KEY=VALUE alone. */
+function labelled(url: URL, kyma: KymaRow): boolean {
+  const [key = '', value] = (url.searchParams.get('labelSelector') ?? '').split('=')
+  return key === '' || kyma.labels?.[key] === value
+}
+
+function fleet(world: World, rest: string[], url: URL): Reply {
+  if (rest[0] === 'causes') return paged(world, url, nothing(world) || world.scenario === 'fine' ? [] : rollouts.causes)
+  const list = paged(world, url, nothing(world) ? [] : [...rollouts.fleet])
+  const all = { kymas: counts(world.kymas), modules: counts(world.modules), attention: world.modules.filter(bad).length }
+  return ok({ ...(list.body as object), counts: all })
+}
+
+function filters(world: World): Filters {
+  const of = (values: (string | undefined)[]) => [...new Set(values.filter((value) => value !== undefined && value !== ''))].sort() as string[]
+  return {
+    channels: of([...world.kymas, ...world.modules].map(({ channel }) => channel)),
+    versions: of(world.modules.map((m) => m.version.installed)),
+    modules: of(world.modules.map((m) => m.name)),
+    reasons: of(world.modules.map(reasonOf)),
+    labels: of(world.kymas.flatMap((k) => Object.entries((k as KymaRow).labels ?? {}).map(([key, value]) => `${key}=${value}`))),
+  }
 }
 
 function counts(all: { state: string }[]): Record<string, number> {

@@ -1,10 +1,10 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
 import { elsewhere, newer, pending } from './reviews'
-import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
+import type { Event, KymaLine, KymaRow, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
 
-export function kyma(name: string, over: Partial<KymaLine> = {}): KymaLine {
+export function kyma(name: string, over: Partial<KymaRow> = {}): KymaRow {
   return {
     namespace: 'kcp-system',
     name,
@@ -13,6 +13,7 @@ export function kyma(name: string, over: Partial<KymaLine> = {}): KymaLine {
     modules: '3/3',
     local: false,
     outdated: 0,
+    labels: { env: name.startsWith('shop') ? 'prod' : 'stage' },
     created: minutes(60 * 24 * 9),
     conditions: [
       { type: 'Ready', status: 'True', reason: 'Ready', message: 'every module runs in the version that is asked for' },

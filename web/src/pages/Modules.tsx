@@ -1,20 +1,25 @@
 // Page 3: every module of every type in one table.
 import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
-import type { List, Module } from '../api'
+import type { List, ModuleRow } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { ModuleTable } from '../parts/modules'
+import { Narrowed } from '../table/Narrowed'
 import { severity, stateWord, types } from '../words'
 
+/** hiddenFilters come with the address of a link, and have no control of their own. */
+const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause']
+const filters = ['type', 'state', 'outdated', 'pending', 'attention', 'version', 'channel', 'reason', 'labelSelector', ...hiddenFilters]
+const worstFirst = 'state'
 const typeOptions = Object.entries(types).map(([value, { label }]) => ({ value, label }))
 const stateOptions = severity.map((value) => ({ value, label: stateWord(value).label }))
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<Module>>(listQuery('/modules', state, ['type', 'state', 'kyma', 'outdated', 'pending']), true)
+  const answer = useLive<List<ModuleRow>>(listQuery('/modules', state, filters, { sort: worstFirst }), true)
   return (
     <>
       <Header
@@ -35,12 +40,9 @@ export function Page() {
           <Filter state={state} name="state" label="State" options={stateOptions} />
           <Filter state={state} name="outdated" label="Version" options={[{ value: 'true', label: 'Outdated' }]} />
           <Filter state={state} name="pending" label="Consent" options={[{ value: 'true', label: 'Waits for consent' }]} />
-          {state.parameters.get('kyma') && (
-            <Button size="compact-sm" variant="light" onClick={() => state.set('kyma', undefined)}>
-              Only {state.parameters.get('kyma')} ✕
-            </Button>
-          )}
+          <Filter state={state} name="attention" label="Attention" options={[{ value: 'true', label: 'Needs attention' }]} />
         </div>
+        <Narrowed state={state} names={hiddenFilters} />
       </div>
       <Loaded answer={answer} rows={8}>
         {(list) => <Body list={list} state={state} />}
@@ -49,14 +51,14 @@ export function Page() {
   )
 }
 
-function Body({ list, state }: { list: List<Module>; state: ListState }) {
+function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
   const items = list.items ?? []
   if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma', 'Manifest')
   return (
     <>
       <NotRead unread={list.unread} />
-      {items.length > 0 && <ModuleTable modules={items} state={state} />}
+      {items.length > 0 && <ModuleTable modules={items} state={state} sorted={worstFirst} />}
       {items.length === 0 && (
         <div className="card">
           {blind ? (

@@ -113,10 +113,11 @@ const columns: Column[] = [
   { key: 'available', label: 'Available' },
 ]
 
-export function ModuleTable({ modules, state, inKyma }: { modules: Module[]; state?: ListState; inKyma?: boolean }) {
+export function ModuleTable(props: { modules: Module[]; state?: ListState; sorted?: string; inKyma?: boolean }) {
+  const { modules, state, sorted, inKyma } = props
   const shown = columns.filter((column) => !(inKyma && column.key === 'kyma'))
   return (
-    <Table label="Modules" columns={shown} state={state}>
+    <Table label="Modules" columns={shown} state={state} sorted={sorted}>
       {modules.map((m) => (
         <Row key={`${m.kyma}/${m.name}/${m.mandatory}`} m={m} inKyma={inKyma} />
       ))}
