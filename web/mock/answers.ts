@@ -1,22 +1,13 @@
 // What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
-import type { Deed, Filters, KymaRow, Module, Offer, Operation, Problem, Session, State, Unread } from '../src/api'
-import { severity } from '../src/words'
+import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
+import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
 import * as rollouts from './rollouts'
 import type { World } from './state'
 
-export interface Reply {
-  status: number
-  body?: unknown
-}
-
-const ok = (body: unknown): Reply => ({ status: 200, body })
-const wrong = (status: number, reason: string, message: string): Reply => ({
-  status,
-  body: { error: { reason, message } satisfies Problem },
-})
+export type { Reply }
 
 /** answerTo is the answer to one request. */
 export function answerTo(world: World, method: string, url: URL, body: unknown): Reply {
@@ -54,44 +45,6 @@ function session(world: World, method: string, body: unknown): Reply {
   return ok(is)
 }
 
-const nothing = (world: World) => world.scenario === 'empty' || world.scenario === 'blind'
-
-/** unreadOf is what somebody cannot read who may see nothing. */
-function unreadOf(world: World): Unread[] {
-  if (world.scenario !== 'blind') return []
-  return ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate'].map((name) => {
-    const kind = name + '.operator.kyma-project.io'
-    return { kind, reason: 'Forbidden', message: `you may not list ${kind}` }
-  })
-}
-
-function paged<T>(world: World, url: URL, all: T[]): Reply {
-  const words = (url.searchParams.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  let found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
-  const sort = url.searchParams.get('sort')
-  if (sort) {
-    const key = sort.replace(/^-/, '') as keyof T
-    const order = (one: T) => (key === 'state' ? String(severity.indexOf(one[key] as State)) : String(one[key]))
-    const sorted = [...found].sort((a, b) => order(a).localeCompare(order(b)))
-    found = sort.startsWith('-') ? sorted.reverse() : sorted
-  }
-  const limit = Number(url.searchParams.get('limit') ?? 50)
-  const offset = Number(url.searchParams.get('offset') ?? 0)
-  return ok({ items: found.slice(offset, offset + limit), total: found.length, unread: unreadOf(world) })
-}
-
-const has = (url: URL, name: string, value: string | undefined) => {
-  const wanted = url.searchParams.getAll(name)
-  return wanted.length === 0 || wanted.includes(value ?? '')
-}
-
-/** having says whether a Kyma has the module and version that the address asks for. */
-function having(world: World, url: URL, kyma: { namespace: string; name: string }): boolean {
-  const [name, version] = [url.searchParams.get('module'), url.searchParams.get('version')]
-  const id = `${kyma.namespace}/${kyma.name}`
-  return !name || world.modules.some((m) => m.kyma === id && m.name === name && (!version || m.version.installed === version))
-}
-
 function read(world: World, parts: string[], url: URL): Reply {
   const [kind, ...rest] = parts
   switch (kind) {
@@ -105,7 +58,11 @@ function read(world: World, parts: string[], url: URL): Reply {
             url,
             world.kymas.filter(
               (k) =>
-                has(url, 'state', k.state) && has(url, 'channel', k.channel) && has(url, 'reason', k.reason) && labelled(url, k) && having(world, url, k),
+                has(url, 'state', k.state) &&
+                has(url, 'channel', k.channel) &&
+                has(url, 'reason', k.reason) &&
+                labelled(url, k) &&
+                having(world, url, k),
             ),
           )
     case 'modules':
@@ -149,60 +106,6 @@ function read(world: World, parts: string[], url: URL): Reply {
       return ok({ items: fixtures.events, total: fixtures.events.length })
   }
   return wrong(404, 'NotFound', `there is nothing at ${url.pathname}`)
-}
-
-const bad = (m: Module) => m.state === 'Error' || m.state === 'Warning'
-const reasonOf = (m: Module) => (m.installation.message ? m.installation.reason : m.module.reason)
-
-/** fits says whether a module passes the filters of an address. */
-function fits(url: URL, m: Module): boolean {
-  const cause = rollouts.causes.find(({ id }) => id === url.searchParams.get('cause'))
-  const installed = m.version.installed || 'none'
-  return (
-    has(url, 'state', m.state) &&
-    has(url, 'type', m.type) &&
-    has(url, 'kyma', m.kyma) &&
-    has(url, 'module', m.name) &&
-    has(url, 'namespace', m.kyma?.split('/')[0]) &&
-    has(url, 'version', installed) &&
-    !url.searchParams.getAll('notVersion').includes(installed) &&
-    has(url, 'channel', m.channel) &&
-    has(url, 'reason', reasonOf(m)) &&
-    has(url, 'attention', String(bad(m))) &&
-    has(url, 'outdated', String(m.version.outdated)) &&
-    has(url, 'pending', String(m.pending !== undefined)) &&
-    (!url.searchParams.get('cause') || (cause !== undefined && cause.module === m.name && bad(m)))
-  )
-}
-
-/** labelled understands KEY=VALUE alone. */
-function labelled(url: URL, kyma: KymaRow): boolean {
-  const [key = '', value] = (url.searchParams.get('labelSelector') ?? '').split('=')
-  return key === '' || kyma.labels?.[key] === value
-}
-
-function fleet(world: World, rest: string[], url: URL): Reply {
-  if (rest[0] === 'causes') return paged(world, url, nothing(world) || world.scenario === 'fine' ? [] : rollouts.causes)
-  const list = paged(world, url, nothing(world) ? [] : [...rollouts.fleet])
-  const all = { kymas: counts(world.kymas), modules: counts(world.modules), attention: world.modules.filter(bad).length }
-  return ok({ ...(list.body as object), counts: all })
-}
-
-function filters(world: World): Filters {
-  const of = (values: (string | undefined)[]) => [...new Set(values.filter((value) => value !== undefined && value !== ''))].sort() as string[]
-  return {
-    channels: of([...world.kymas, ...world.modules].map(({ channel }) => channel)),
-    versions: of(world.modules.map((m) => m.version.installed)),
-    modules: of(world.modules.map((m) => m.name)),
-    reasons: of(world.modules.map(reasonOf)),
-    labels: of(world.kymas.flatMap((k) => Object.entries((k as KymaRow).labels ?? {}).map(([key, value]) => `${key}=${value}`))),
-  }
-}
-
-function counts(all: { state: string }[]): Record<string, number> {
-  const by: Record<string, number> = {}
-  for (const { state } of all) by[state] = (by[state] ?? 0) + 1
-  return by
 }
 
 function overview(world: World): Reply {

@@ -209,13 +209,13 @@ func TestFilters_OfLists(t *testing.T) {
 		query string
 		want  int
 	}{
-		"a label":                      {"labelSelector=env%3Dprod", 20},
-		"a label without value":        {"labelSelector=env", 40},
-		"several":                      {"labelSelector=" + url.QueryEscape("env in (prod,stage),instance!=kyma-00001"), 39},
-		"a label that none has":        {"labelSelector=nothing", 0},
-		"a channel":                    {"channel=regular", 40},
-		"another channel":              {"channel=fast", 0},
-		"space is no selector": {"labelSelector=+", 40},
+		"a label":               {"labelSelector=env%3Dprod", 20},
+		"a label without value": {"labelSelector=env", 40},
+		"several":               {"labelSelector=" + url.QueryEscape("env in (prod,stage),instance!=kyma-00001"), 39},
+		"a label that none has": {"labelSelector=nothing", 0},
+		"a channel":             {"channel=regular", 40},
+		"another channel":       {"channel=fast", 0},
+		"space is no selector":  {"labelSelector=+", 40},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kymas List[kymaRow]

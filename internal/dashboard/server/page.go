@@ -97,7 +97,8 @@ func known(query url.Values, names ...string) error {
 	return nil
 }
 
-// rowsAt cuts the page out of the items at the indexes in fit, and makes rows of them. Only the items of the page are copied: lists are long.
+// rowsAt cuts the page out of the items at the indexes in fit, and makes rows of them. Only the items of the page are copied: lists are
+// long.
 func rowsAt[T, R any](all []T, fit []int, p page, unread []Unread, row func(item T) R) List[R] {
 	list := List[R]{Items: []R{}, Total: len(fit), Unread: unread}
 	for i := p.offset; i < min(len(fit), p.offset+p.limit); i++ {

@@ -43,7 +43,8 @@ export function Causes({ state }: { state: ListState }) {
 function Groups({ list, all, state }: { list: List<FleetCause>; all: boolean; state: ListState }) {
   const items = list.items ?? []
   if (items.length === 0) {
-    return <p className="dim flat">{state.filtered ? 'No matching module needs attention.' : 'No module that you may see needs attention.'}</p>
+    const none = state.filtered ? 'No matching module needs attention.' : 'No module that you may see needs attention.'
+    return <p className="dim flat">{none}</p>
   }
   return (
     <>

@@ -24,7 +24,10 @@ export function Page() {
   const answer = useLive<FleetList>(listQuery('/fleet', state, [], { sort: worstFirst }), true)
   return (
     <>
-      <Header title="Fleet" lead="What is wrong across all Kymas, and which versions of each module they have. A number leads to these modules." />
+      <Header
+        title="Fleet"
+        lead="What is wrong across all Kymas, and which versions of each module they have. A number leads to these modules."
+      />
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
     </>
   )
