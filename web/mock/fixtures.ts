@@ -1,6 +1,7 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
 import { elsewhere, newer, pending } from './reviews'
-import type { Event, KymaLine, KymaRow, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
+import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source, Why } from '../src/api'
+import type { KymaRow } from '../src/table/answers'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
 

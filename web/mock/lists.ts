@@ -1,8 +1,9 @@
 // The lists of the mock: pages, order, and what they are filtered by.
-import type { Filters, KymaRow, Module, Problem, State, Unread } from '../src/api'
+import type { Module, Problem, State, Unread } from '../src/api'
 import { severity } from '../src/words'
 import * as rollouts from './rollouts'
 import type { World } from './state'
+import type { Filters, KymaRow } from '../src/table/answers'
 
 export interface Reply {
   status: number

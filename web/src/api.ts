@@ -115,13 +115,6 @@ export interface Module {
   origin?: string
 }
 
-/** ModuleRow is a module in a list. */
-export interface ModuleRow extends Module {
-  attention?: boolean
-  /** since is when it was last Ready. */
-  since?: string | null
-}
-
 export interface KymaCondition {
   type: string
   status: string
@@ -141,18 +134,6 @@ export interface KymaLine {
   created?: string
   outdated: number
   conditions?: KymaCondition[]
-}
-/** KymaRow is a Kyma in a list, with at most 20 of its labels. */
-export interface KymaRow extends KymaLine {
-  labels?: Record<string, string>
-}
-/** Filters are the values that filters of lists can have. */
-export interface Filters {
-  channels: string[]
-  versions: string[]
-  modules: string[]
-  reasons: string[]
-  labels: string[]
 }
 export interface KymaEntry {
   name: string

@@ -42,8 +42,8 @@ func computedOf(t *testing.T, in modulestatus.Inputs) *computedSite {
 	return s
 }
 
-// asked answers a path; into takes the answer, if it is one.
-func (s *computedSite) asked(path string, into any) int {
+// request answers a path; into takes the answer, if it is one.
+func (s *computedSite) request(path string, into any) int {
 	s.Helper()
 	out := &kept{header: http.Header{}, status: http.StatusOK}
 	s.server.api(out, httptest.NewRequestWithContext(s.ctx, http.MethodGet, path, http.NoBody))
@@ -103,7 +103,7 @@ func address(parameters ...string) string {
 func (s *computedSite) rows(path string) int {
 	s.Helper()
 	var list List[moduleRow]
-	if status := s.asked(path, &list); status != http.StatusOK || len(list.Items) != list.Total {
+	if status := s.request(path, &list); status != http.StatusOK || len(list.Items) != list.Total {
 		s.Fatalf("%s: status %d, %d items of %d", path, status, len(list.Items), list.Total)
 	}
 	return list.Total
@@ -114,7 +114,7 @@ func TestFleet_EveryNumberIsTheLengthOfTheListThatItLeadsTo(t *testing.T) {
 	for _, wait := range []time.Duration{0, 2 * time.Minute} {
 		s.now = s.now.Add(wait)
 		var fleet fleetList
-		s.asked("/api/v1/fleet", &fleet)
+		s.request("/api/v1/fleet", &fleet)
 		if len(fleet.Items) != 2 {
 			t.Fatalf("the fleet has %d modules", len(fleet.Items))
 		}
@@ -139,7 +139,7 @@ func TestFleet_EveryNumberIsTheLengthOfTheListThatItLeadsTo(t *testing.T) {
 		}
 		for state, count := range fleet.Counts.Kymas {
 			var kymas List[kymaRow]
-			if s.asked("/api/v1/kymas?state="+string(state), &kymas); kymas.Total != count {
+			if s.request("/api/v1/kymas?state="+string(state), &kymas); kymas.Total != count {
 				t.Errorf("%d Kymas are %s, and %d are listed", count, state, kymas.Total)
 			}
 		}
@@ -161,7 +161,7 @@ func TestFleet_VersionsThatAreNotNamedLeadToTheirModules(t *testing.T) {
 	}
 	s := computedOf(t, in)
 	var fleet fleetList
-	s.asked("/api/v1/fleet", &fleet)
+	s.request("/api/v1/fleet", &fleet)
 	others := []string{"namespace", "kcp-system", "module", "module-a"}
 	for _, v := range fleet.Items[0].Versions {
 		others = append(others, "notVersion", v.Version)
@@ -178,7 +178,7 @@ func TestFleet_CausesAreGroupsOfExactlyTheModulesThatNeedAttention(t *testing.T)
 	for _, wait := range []time.Duration{0, 2 * time.Minute} {
 		s.now = s.now.Add(wait)
 		var causes List[modulestatus.TroubleGroup]
-		s.asked("/api/v1/fleet/causes?limit=200", &causes)
+		s.request("/api/v1/fleet/causes?limit=200", &causes)
 		sum := 0
 		for _, cause := range causes.Items {
 			s.same(cause.Modules, address("cause", cause.ID))
@@ -194,7 +194,7 @@ func TestFleet_CausesAreGroupsOfExactlyTheModulesThatNeedAttention(t *testing.T)
 		t.Errorf("%d modules needed attention, and %d after two minutes", before, after)
 	}
 	var found List[modulestatus.TroubleGroup]
-	s.asked("/api/v1/fleet/causes?search=certificate&sort=-since", &found)
+	s.request("/api/v1/fleet/causes?search=certificate&sort=-since", &found)
 	if found.Total == 0 || slices.ContainsFunc(found.Items, func(g modulestatus.TroubleGroup) bool { return g.Message != "no certificate" }) {
 		t.Errorf("a search for a message finds %+v", found.Items)
 	}
@@ -219,18 +219,18 @@ func TestFilters_OfLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kymas List[kymaRow]
-			if s.asked("/api/v1/kymas?limit=200&"+c.query, &kymas); kymas.Total != c.want {
+			if s.request("/api/v1/kymas?limit=200&"+c.query, &kymas); kymas.Total != c.want {
 				t.Errorf("%d Kymas, want %d", kymas.Total, c.want)
 			}
 			var modules List[moduleRow]
-			if s.asked("/api/v1/modules?limit=200&"+c.query, &modules); modules.Total != 2*c.want {
+			if s.request("/api/v1/modules?limit=200&"+c.query, &modules); modules.Total != 2*c.want {
 				t.Errorf("%d modules, want %d", modules.Total, 2*c.want)
 			}
 		})
 	}
 	for _, query := range []string{"labelSelector=a%3D%3D%3Db", "labelSelector=" + strings.Repeat("x", mostSelector+1), "labels=env"} {
 		for _, list := range []string{"kymas", "modules"} {
-			if status := s.asked("/api/v1/"+list+"?"+query, nil); status != http.StatusBadRequest {
+			if status := s.request("/api/v1/"+list+"?"+query, nil); status != http.StatusBadRequest {
 				t.Errorf("%s?%s: status %d", list, query, status)
 			}
 		}
@@ -240,7 +240,7 @@ func TestFilters_OfLists(t *testing.T) {
 func TestFilters_AreOffered(t *testing.T) {
 	s := computedOf(t, troubledFleet(time.Unix(1_000_000, 0)))
 	var all filterChoices
-	s.asked("/api/v1/filters", &all)
+	s.request("/api/v1/filters", &all)
 	if !slices.Equal(all.Labels, []string{"env=prod", "env=stage", "instance"}) {
 		t.Errorf("labels: %q", all.Labels)
 	}
@@ -250,7 +250,7 @@ func TestFilters_AreOffered(t *testing.T) {
 	}
 	for _, reason := range all.Reasons {
 		var kymas List[kymaRow]
-		s.asked("/api/v1/kymas?reason="+reason, &kymas)
+		s.request("/api/v1/kymas?reason="+reason, &kymas)
 		if rows := s.rows(address("reason", reason)); rows+kymas.Total == 0 {
 			t.Errorf("no Kyma and no module has the reason %s", reason)
 		}
@@ -264,7 +264,7 @@ func TestKymas_LabelsAreBounded(t *testing.T) {
 		in.Kymas[0].Labels[fmt.Sprintf("key-%02d", i)] = "x"
 	}
 	var kymas List[kymaRow]
-	computedOf(t, in).asked("/api/v1/kymas", &kymas)
+	computedOf(t, in).request("/api/v1/kymas", &kymas)
 	if got := kymas.Items[0].Labels; len(got) != mostLabels || got["key-00"] == "" || got["key-19"] == "" {
 		t.Errorf("labels: %v", got)
 	}
@@ -273,7 +273,7 @@ func TestKymas_LabelsAreBounded(t *testing.T) {
 func TestModules_TheSlowestComesFirstAmongThoseInProgress(t *testing.T) {
 	s := computedOf(t, troubledFleet(time.Unix(1_000_000, 0)))
 	var list List[moduleRow]
-	s.asked(address("sort", "state"), &list)
+	s.request(address("sort", "state"), &list)
 	last := map[modulestatus.State]*metav1.Time{}
 	for i, row := range list.Items {
 		if i > 0 && worstFirst(list.Items[i-1].State, row.State) > 0 {

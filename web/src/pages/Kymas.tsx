@@ -1,7 +1,7 @@
 // Page 2: all Kymas.
 import { Button } from '@mantine/core'
 import { Layers } from 'lucide-react'
-import type { KymaRow, List } from '../api'
+import type { List } from '../api'
 import { at } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
@@ -13,6 +13,7 @@ import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
 import { TableTools, type Export } from '../table/TableTools'
 import { count, sentence, stateWord } from '../words'
+import type { KymaRow } from '../table/answers'
 
 const stateOptions = ['Error', 'Warning', 'Processing', 'Deleting', 'Ready'].map((value) => ({ value, label: stateWord(value).label }))
 /** hiddenFilters come with the address of a link, and have no control of their own. */

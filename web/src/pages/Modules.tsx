@@ -1,7 +1,7 @@
 // Page 3: every module of every type in one table.
 import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
-import type { List, ModuleRow } from '../api'
+import type { List } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
@@ -11,6 +11,7 @@ import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
 import { TableTools, type Export } from '../table/TableTools'
 import { severity, stateWord, types } from '../words'
+import type { ModuleRow } from '../table/answers'
 
 /** hiddenFilters come with the address of a link, and have no control of their own. */
 const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause']

@@ -142,7 +142,8 @@ describe('a file of a list', () => {
   it('has all rows that the filters leave, and no formulas', async () => {
     const user = userEvent.setup()
     const files: Blob[] = []
-    vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: (file: Blob) => files.push(file) && 'blob:x', revokeObjectURL: () => undefined }))
+    const createObjectURL = (file: Blob) => files.push(file) && 'blob:x'
+    vi.stubGlobal('URL', Object.assign(URL, { createObjectURL, revokeObjectURL: () => undefined }))
     const clicked = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined)
     const { world } = show('/modules?state=Error')
     world.modules = Array.from({ length: 450 }, (_, i) =>
@@ -159,9 +160,8 @@ describe('a file of a list', () => {
   })
   it('says why there is none', async () => {
     const user = userEvent.setup()
-    show('/kymas', 'data', (_, url) =>
-      url.searchParams.get('limit') === '200' ? { status: 502, body: { error: { reason: 'x', message: 'it does not answer' } } } : undefined,
-    )
+    const away = { status: 502, body: { error: { reason: 'x', message: 'it does not answer' } } }
+    show('/kymas', 'data', (_, url) => (url.searchParams.get('limit') === '200' ? away : undefined))
     await user.click(await screen.findByRole('button', { name: /^CSV/ }))
     expect(await screen.findByText('it does not answer')).toBeTruthy()
   })

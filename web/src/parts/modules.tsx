@@ -1,13 +1,14 @@
 // The table of modules: managed, manageable and community ones in one, with the version that is desired, installed and available.
 import { Tooltip } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Module, ModuleRow } from '../api'
+import type { Module } from '../api'
 import { moduleLink } from '../deeds/Progress'
 import { sentence, stateWord, phaseWord } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
 import { DataTable, type CellColumn } from '../table/DataTable'
 import { Ago } from './details'
 import type { ListState } from './list'
+import type { ModuleRow } from '../table/answers'
 
 /** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
 export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'

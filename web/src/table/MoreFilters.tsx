@@ -3,10 +3,10 @@ import { Button, MultiSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { ListFilter } from 'lucide-react'
 import { useId, useState } from 'react'
-import type { Filters } from '../api'
 import { query } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import type { ListState } from '../parts/list'
+import type { Filters } from './answers'
 
 export type Choice = 'channel' | 'version' | 'reason'
 const labels: Record<Choice, string> = { channel: 'Channel', version: 'Installed version', reason: 'Reason' }

@@ -19,7 +19,8 @@ it.each([
 ])('%j shows the columns %j', (value, want) => expect(keys(value)).toEqual(want))
 
 it('is as dense as was said, and not otherwise', () => {
-  expect([undefined, { dense: true }, { dense: 'yes' }, { dense: false }].map((value) => prefsOf(value).dense)).toEqual([false, true, false, false])
+  const stored = [undefined, { dense: true }, { dense: 'yes' }, { dense: false }]
+  expect(stored.map((value) => prefsOf(value).dense)).toEqual([false, true, false, false])
 })
 
 it('switches a column of one table, and makes it as usual again', () => {
