@@ -183,13 +183,13 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
       <span className="dim small row nowrap-row">
         {(v.channels ?? []).join(', ') || (v.troubled === 0 && '\u00a0')}
         {v.troubled > 0 && (
-          <Link to={modulesOf(m, { version: v.version, attention: true })}>
+          <To to={modulesOf(m, { version: v.version, attention: true })}>
             {v.troubled.toLocaleString('en')} in trouble
             <span className="hidden-text">
               {' '}
               with {m.name} {name}
             </span>
-          </Link>
+          </To>
         )}
       </span>
     </li>
