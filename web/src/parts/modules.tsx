@@ -167,10 +167,12 @@ export const moduleColumns: CellColumn<ModuleRow>[] = [
   { key: 'since', label: 'Not ready since', off: true, cell: (m) => <Ago at={m.since ?? undefined} /> },
 ]
 
-/** reasonWord is the reason of a module that is not ready, in one word. */
-export function reasonWord(m: Module): string {
-  if (m.state === 'Ready') return ''
-  return (m.installation.message ? m.installation.reason : m.module.reason) ?? ''
+/** reasonWord is the reason of a module that is not ready, in one word: the one that the server filters by. */
+export function reasonWord({ state, installation, module }: Module): string {
+  if (state === 'Ready') return ''
+  const bad = module.state === 'Error' || module.state === 'Warning'
+  const resource = bad && !installation.warning && installation.state === 'Installed'
+  return (!installation.message || resource ? module.reason : installation.reason) ?? ''
 }
 
 interface ModuleTableProps {
