@@ -1,4 +1,4 @@
-// Rollouts, consent, promotions, the fleet and the history of a module, against a real API server: what the page decides stands in the
+// Rollouts, consent, promotions and the history of a module, against a real API server: what the page decides stands in the
 // ModuleRollout or the Kyma.
 import { apply, kubectl, kyma } from './cluster'
 import { patience } from './hands'
@@ -150,15 +150,6 @@ test('a promotion says before what becomes of the Kymas', async ({ page }) => {
   await settled(page)
   await look(page, 'promotion')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
-})
-
-test('the fleet leads to the Kymas that have a version', async ({ page }) => {
-  await page.goto('/fleet')
-  await settled(page)
-  await look(page, 'fleet')
-  await page.getByRole('list', { name: 'Versions of greeter' }).getByRole('link').first().click()
-  await expect(page.getByText('Only Kymas with')).toBeVisible()
-  await expect(page.getByRole('table', { name: 'Kymas' }).getByRole('link').first()).toBeVisible()
 })
 
 test('the history of a module is on its page', async ({ page }) => {

@@ -1,21 +1,13 @@
 // What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
-import type { Deed, Module, Offer, Operation, Problem, Session, Unread } from '../src/api'
+import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
+import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
 import * as rollouts from './rollouts'
 import type { World } from './state'
 
-export interface Reply {
-  status: number
-  body?: unknown
-}
-
-const ok = (body: unknown): Reply => ({ status: 200, body })
-const wrong = (status: number, reason: string, message: string): Reply => ({
-  status,
-  body: { error: { reason, message } satisfies Problem },
-})
+export type { Reply }
 
 /** answerTo is the answer to one request. */
 export function answerTo(world: World, method: string, url: URL, body: unknown): Reply {
@@ -53,42 +45,6 @@ function session(world: World, method: string, body: unknown): Reply {
   return ok(is)
 }
 
-const nothing = (world: World) => world.scenario === 'empty' || world.scenario === 'blind'
-
-/** unreadOf is what somebody cannot read who may see nothing. */
-function unreadOf(world: World): Unread[] {
-  if (world.scenario !== 'blind') return []
-  return ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate'].map((name) => {
-    const kind = name + '.operator.kyma-project.io'
-    return { kind, reason: 'Forbidden', message: `you may not list ${kind}` }
-  })
-}
-
-function paged<T>(world: World, url: URL, all: T[]): Reply {
-  const words = (url.searchParams.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const found = words.length === 0 ? all : all.filter((one) => words.every((word) => JSON.stringify(one).toLowerCase().includes(word)))
-  const sort = url.searchParams.get('sort')
-  if (sort) {
-    const key = sort.replace(/^-/, '') as keyof T
-    found.sort((a, b) => String(a[key]).localeCompare(String(b[key])) * (sort.startsWith('-') ? -1 : 1))
-  }
-  const limit = Number(url.searchParams.get('limit') ?? 50)
-  const offset = Number(url.searchParams.get('offset') ?? 0)
-  return ok({ items: found.slice(offset, offset + limit), total: found.length, unread: unreadOf(world) })
-}
-
-const has = (url: URL, name: string, value: string | undefined) => {
-  const wanted = url.searchParams.getAll(name)
-  return wanted.length === 0 || wanted.includes(value ?? '')
-}
-
-/** having says whether a Kyma has the module and version that the address asks for. */
-function having(world: World, url: URL, kyma: { namespace: string; name: string }): boolean {
-  const [name, version] = [url.searchParams.get('module'), url.searchParams.get('version')]
-  const id = `${kyma.namespace}/${kyma.name}`
-  return !name || world.modules.some((m) => m.kyma === id && m.name === name && (!version || m.version.installed === version))
-}
-
 function read(world: World, parts: string[], url: URL): Reply {
   const [kind, ...rest] = parts
   switch (kind) {
@@ -100,7 +56,14 @@ function read(world: World, parts: string[], url: URL): Reply {
         : paged(
             world,
             url,
-            world.kymas.filter((k) => has(url, 'state', k.state) && has(url, 'channel', k.channel) && having(world, url, k)),
+            world.kymas.filter(
+              (k) =>
+                has(url, 'state', k.state) &&
+                has(url, 'channel', k.channel) &&
+                has(url, 'reason', k.reason) &&
+                labelled(url, k) &&
+                having(world, url, k),
+            ),
           )
     case 'modules':
     case 'direct':
@@ -108,19 +71,14 @@ function read(world: World, parts: string[], url: URL): Reply {
       return paged(
         world,
             url,
-        world.modules.filter(
-          (m) =>
-            has(url, 'state', m.state) &&
-            has(url, 'type', m.type) &&
-            has(url, 'kyma', m.kyma) &&
-            has(url, 'outdated', String(m.version.outdated)) &&
-            has(url, 'pending', String(m.pending !== undefined)),
-        ),
+        world.modules.filter((m) => fits(url, m)).map((m) => ({ ...m, attention: bad(m) })),
       )
     case 'rollouts':
       return rollouts.answer(world, rest, url)
     case 'fleet':
-      return paged(world, url, nothing(world) ? [] : rollouts.fleet)
+      return fleet(world, rest, url)
+    case 'filters':
+      return ok(filters(world))
     case 'catalog':
       return catalog(world, rest, url)
     case 'operations':
@@ -148,12 +106,6 @@ function read(world: World, parts: string[], url: URL): Reply {
       return ok({ items: fixtures.events, total: fixtures.events.length })
   }
   return wrong(404, 'NotFound', `there is nothing at ${url.pathname}`)
-}
-
-function counts(all: { state: string }[]): Record<string, number> {
-  const by: Record<string, number> = {}
-  for (const { state } of all) by[state] = (by[state] ?? 0) + 1
-  return by
 }
 
 function overview(world: World): Reply {

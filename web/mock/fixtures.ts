@@ -1,12 +1,13 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
 import { elsewhere, newer, pending } from './reviews'
 import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source } from '../src/api'
+import type { KymaRow } from '../src/table/answers'
 
 export { cause, why } from './rootcause'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
 
-export function kyma(name: string, over: Partial<KymaLine> = {}): KymaLine {
+export function kyma(name: string, over: Partial<KymaRow> = {}): KymaRow {
   return {
     namespace: 'kcp-system',
     name,
@@ -15,6 +16,7 @@ export function kyma(name: string, over: Partial<KymaLine> = {}): KymaLine {
     modules: '3/3',
     local: false,
     outdated: 0,
+    labels: { env: name.startsWith('shop') ? 'prod' : 'stage' },
     created: minutes(60 * 24 * 9),
     conditions: [
       { type: 'Ready', status: 'True', reason: 'Ready', message: 'every module runs in the version that is asked for' },
@@ -61,7 +63,7 @@ export const kymas: KymaLine[] = [
       { type: 'RuntimeConnected', status: 'True', reason: 'Connected', message: 'the runtime answers' },
     ],
   }),
-  kyma('shop-europe', { modules: '5/5', channel: 'regular' }),
+  kyma('shop-europe', { modules: '5/5', channel: 'regular', release: '2.2', onRelease: '2.1' }),
   kyma('shop-asia', {
     state: 'Processing',
     modules: '4/5',

@@ -1,6 +1,7 @@
 // What the mock knows of rollouts, of the fleet, and of the history of modules.
-import type { FleetModule, Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave, Way } from '../src/rollouts/answers'
-import type { Reply } from './answers'
+import type { FleetCause, FleetModule } from '../src/rollouts/answers'
+import type { Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave, Way } from '../src/rollouts/answers'
+import type { Reply } from './lists'
 import { events } from './fixtures'
 import type { World } from './state'
 
@@ -184,6 +185,7 @@ export const fleet: FleetModule[] = [
     mandatory: false,
     kymas: 1198,
     waiting: 1124,
+    troubled: 4,
     versions: [
       version('1.3.0', 57, { troubled: 3, channels: ['fast', 'regular'] }),
       version('1.2.0', 1120),
@@ -200,6 +202,7 @@ export const fleet: FleetModule[] = [
     mandatory: false,
     kymas: 12,
     waiting: 10,
+    troubled: 0,
     versions: [version('3.5.0', 3, { channels: ['fast'] }), version('3.4.1', 9, { channels: ['regular'] })],
     others: { versions: 0, kymas: 0 },
   },
@@ -209,6 +212,7 @@ export const fleet: FleetModule[] = [
     mandatory: false,
     kymas: 7,
     waiting: 0,
+    troubled: 0,
     versions: [version('2.1.0', 0, { channels: ['fast'] }), version('2.0.0', 7, { channels: ['regular'] })],
     others: { versions: 0, kymas: 0 },
   },
@@ -218,8 +222,38 @@ export const fleet: FleetModule[] = [
     mandatory: true,
     kymas: 40,
     waiting: 0,
+    troubled: 0,
     versions: [version('1.2.0', 40)],
     others: { versions: 0, kymas: 0 },
+  },
+]
+
+/** causes are what is wrong in the mock's fleet. */
+export const causes: FleetCause[] = [
+  {
+    id: '5d1c6a1e0f3b2a49',
+    namespace: 'kcp-system',
+    module: 'beacon',
+    version: '1.1.0',
+    reason: 'ManagerNotReady',
+    pattern: 'Deployment beacon-system/beacon-manager: * of * replicas are available: the image cannot be pulled',
+    state: 'Error',
+    message: 'Deployment beacon-system/beacon-manager: 0 of 1 replicas are available: the image cannot be pulled',
+    modules: 1,
+    kymas: 1,
+    since: minutes(64),
+  },
+  {
+    id: 'a0b1c2d3e4f50617',
+    namespace: 'kcp-system',
+    module: 'api-gateway',
+    version: '3.4.1',
+    reason: 'Warning',
+    pattern: 'APIGateway kyma-system/default: the domain has no certificate',
+    state: 'Warning',
+    message: 'APIGateway kyma-system/default: the domain has no certificate',
+    modules: 2,
+    kymas: 1,
   },
 ]
 

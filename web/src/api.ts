@@ -93,6 +93,7 @@ export interface Module {
   state: State
   channel?: string
   channelOverridden: boolean
+  release?: string
   version: Version
   module: Condition
   installation: Installation
@@ -115,8 +116,7 @@ export interface Module {
   record?: Key
   /** origin is the address of the catalog that a module without a Kyma came from. */
   origin?: string
-  /** cause is why it is not ready; only the page of one module has it. */
-  cause?: Cause
+  cause?: Cause // why it is not ready; only the page of one module has it
 }
 
 export interface KymaCondition {
@@ -133,6 +133,8 @@ export interface KymaLine {
   modules: string
   local: boolean
   copy?: boolean
+  release?: string
+  onRelease?: string
   reason?: string
   message?: string
   created?: string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kyma-project/lifecycle-manager/pkg/moduleversion"
 )
@@ -13,9 +14,11 @@ type FleetModule struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Mandatory bool   `json:"mandatory"`
-	// Kymas is the number of Kymas that have the module, and Waiting that of those that wait until a rollout lets them have a version.
-	Kymas   int `json:"kymas"`
-	Waiting int `json:"waiting"`
+	// Kymas is the number of Kymas that have the module, and Waiting that of those that wait until a rollout lets them have a version. A
+	// Kyma that requests a mandatory module has it twice, and the module needs attention in Troubled of them.
+	Kymas    int `json:"kymas"`
+	Waiting  int `json:"waiting"`
+	Troubled int `json:"troubled"`
 	// Versions are the most frequent ones, the highest first, and Others counts the rest.
 	Versions []FleetVersion `json:"versions"`
 	Others   FleetOthers    `json:"others"`
@@ -26,7 +29,7 @@ type FleetVersion struct {
 	// Version is empty for Kymas in which no version is installed yet.
 	Version string `json:"version"`
 	Kymas   int    `json:"kymas"`
-	// Troubled counts those in which the module is in state Error or Warning.
+	// Troubled counts those in which the module needs attention.
 	Troubled int `json:"troubled"`
 	// Channels offer this version.
 	Channels []string `json:"channels"`
@@ -43,7 +46,7 @@ const mostFleetVersions = 6
 
 // VersionMatrix counts which versions of each module the Kymas have installed, sorted by module and namespace. Modules without a Kyma do
 // not count.
-func VersionMatrix(modules []Module, offers []Offer) []FleetModule {
+func VersionMatrix(modules []Module, offers []Offer, now time.Time) []FleetModule {
 	type counted struct {
 		line     FleetModule
 		versions map[string]*FleetVersion
@@ -59,12 +62,13 @@ func VersionMatrix(modules []Module, offers []Offer) []FleetModule {
 		if all[at] == nil {
 			all[at] = &counted{FleetModule{Namespace: namespace, Name: m.Name}, map[string]*FleetVersion{}}
 		}
-		all[at].line.add(m)
+		troubled := m.NeedsAttention(now)
+		all[at].line.add(m, troubled)
 		version := m.Version.Installed
 		if all[at].versions[version] == nil {
 			all[at].versions[version] = &FleetVersion{Version: version, Channels: []string{}}
 		}
-		all[at].versions[version].add(m)
+		all[at].versions[version].add(troubled)
 	}
 	for i := range offers {
 		if at := all[Key{offers[i].Namespace, offers[i].Name}]; at != nil {
@@ -93,17 +97,20 @@ func (l *FleetModule) Spread() int {
 	return spread
 }
 
-func (l *FleetModule) add(m *Module) {
+func (l *FleetModule) add(m *Module, troubled bool) {
 	l.Kymas++
+	if troubled {
+		l.Troubled++
+	}
 	l.Mandatory = l.Mandatory || m.Mandatory
 	if m.Offered != "" {
 		l.Waiting++
 	}
 }
 
-func (v *FleetVersion) add(m *Module) {
+func (v *FleetVersion) add(troubled bool) {
 	v.Kymas++
-	if m.State == Error || m.State == Warning {
+	if troubled {
 		v.Troubled++
 	}
 }

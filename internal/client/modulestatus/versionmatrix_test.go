@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fleetText writes a fleet in one line a module: "greeter 3 (1 waits): 1.1.0=1! [fast], 1.0.0=2 [regular]; 2 others=5".
@@ -12,6 +15,13 @@ func fleetText(all []FleetModule) []string {
 	var lines []string
 	for _, m := range all {
 		line := fmt.Sprintf("%s/%s %d", m.Namespace, m.Name, m.Kymas)
+		sum := 0
+		for _, v := range m.Versions {
+			sum += v.Troubled
+		}
+		if sum != m.Troubled {
+			line += fmt.Sprintf(" (%d in trouble, not %d)", sum, m.Troubled)
+		}
 		if m.Waiting > 0 {
 			line += fmt.Sprintf(" (%d waits)", m.Waiting)
 		}
@@ -42,6 +52,10 @@ func TestVersionMatrix(t *testing.T) {
 	}
 	failing := func(m *Module) { m.State = Error }
 	waiting := func(m *Module) { m.Offered = "1.1.0" }
+	now := time.Unix(10_000, 0)
+	processing := func(age time.Duration) func(*Module) {
+		return func(m *Module) { m.State, m.Since = Processing, &metav1.Time{Time: now.Add(-age)} }
+	}
 	var many []Module
 	for i := range 10 {
 		for range i + 1 {
@@ -67,6 +81,10 @@ func TestVersionMatrix(t *testing.T) {
 			[]Module{has("a/x", "greeter", "1.0.0", failing), has("a/y", "greeter", "1.0.0", waiting)}, nil,
 			[]string{"a/greeter 2 (1 waits): 1.0.0=2!"},
 		},
+		"what takes longer than usual needs attention, and what has just begun does not": {
+			[]Module{has("a/x", "greeter", "1.0.0", processing(Patience)), has("a/y", "greeter", "1.0.0", processing(Patience-1))}, nil,
+			[]string{"a/greeter 2: 1.0.0=2!"},
+		},
 		"a module that is not installed yet comes last": {
 			[]Module{has("a/x", "greeter", ""), has("a/y", "greeter", "1.0.0")}, nil, []string{"a/greeter 2: 1.0.0=1, =1"},
 		},
@@ -87,7 +105,7 @@ func TestVersionMatrix(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := fleetText(VersionMatrix(c.modules, c.offers)); !slices.Equal(got, c.want) {
+			if got := fleetText(VersionMatrix(c.modules, c.offers, now)); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})

@@ -21,12 +21,23 @@ var orderOfKymas = map[string]func(a, b *modulestatus.KymaLine) int{
 	"created":   func(a, b *modulestatus.KymaLine) int { return cmp.Compare(a.Created, b.Created) },
 }
 
+// kymaRow is a Kyma in a list.
+type kymaRow struct {
+	modulestatus.KymaLine
+	// Labels are the first of its labels by name, at most mostLabels.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
 func (s *Server) kymas(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := known(query, "state", "channel", "namespace", "module", "version"); err != nil {
+	if err := known(query, "state", "channel", "namespace", "module", "version", "reason", "labelSelector"); err != nil {
 		return nil, err
 	}
 	p, err := pageOf(query, keysOf(orderOfKymas)...)
+	if err != nil {
+		return nil, err
+	}
+	labelled, err := selectorOf(query)
 	if err != nil {
 		return nil, err
 	}
@@ -39,11 +50,14 @@ func (s *Server) kymas(ctx context.Context, u *User, r *http.Request) (any, erro
 	for _, at := range ordered(now, "kymas", now.kymas, orderOfKymas, p) {
 		k := &now.kymas[at]
 		if chosen(query, "state", string(k.State)) && chosen(query, "channel", k.Channel) && chosen(query, "namespace", k.Namespace) &&
-			p.has(now.kymaText[at]) && (having == nil || having[k.Namespace+"/"+k.Name]) {
+			chosen(query, "reason", k.Reason) && p.has(now.kymaText[at]) && (having == nil || having[k.Namespace+"/"+k.Name]) &&
+			labelled.fits(now, k.Namespace+"/"+k.Name) {
 			fit = append(fit, at)
 		}
 	}
-	return listAt(now.kymas, fit, p, now.unread), nil
+	return rowsAt(now.kymas, fit, p, now.unread, func(k modulestatus.KymaLine) kymaRow {
+		return kymaRow{KymaLine: k, Labels: someLabels(now.labelsOf(k.Namespace + "/" + k.Name))}
+	}), nil
 }
 
 // kymaSpec is the effective spec of a Kyma: its own, overridden by the requests of its runtime's user.

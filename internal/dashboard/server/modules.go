@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
@@ -13,17 +15,29 @@ var orderOfModules = map[string]func(a, b *modulestatus.Module) int{
 	"name":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Name, b.Name) },
 	"kyma":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Kyma, b.Kyma) },
 	"type":      func(a, b *modulestatus.Module) int { return cmp.Compare(a.Type, b.Type) },
-	"state":     func(a, b *modulestatus.Module) int { return worstFirst(a.State, b.State) },
+	"state":     func(a, b *modulestatus.Module) int { return cmp.Or(worstFirst(a.State, b.State), slowestFirst(a, b)) },
 	"channel":   func(a, b *modulestatus.Module) int { return cmp.Compare(a.Channel, b.Channel) },
 	"installed": func(a, b *modulestatus.Module) int { return cmp.Compare(a.Version.Installed, b.Version.Installed) },
 }
 
+// moduleRow is a module in a list.
+type moduleRow struct {
+	modulestatus.Module
+	// Attention reports whether the module needs attention, and Since is when it was last Ready.
+	Attention bool         `json:"attention"`
+	Since     *metav1.Time `json:"since,omitempty"`
+}
+
 func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := known(query, "type", "state", "kyma", "outdated", "pending"); err != nil {
+	if err := known(query, moduleFilters...); err != nil {
 		return nil, err
 	}
 	p, err := pageOf(query, keysOf(orderOfModules)...)
+	if err != nil {
+		return nil, err
+	}
+	labelled, err := selectorOf(query)
 	if err != nil {
 		return nil, err
 	}
@@ -31,15 +45,17 @@ func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
+	filter := moduleFilter{query: query, labelled: labelled, snapshot: now, at: s.options.Now()}
+	now.watchProgress(ctx, filter.at)
 	var fit []int
 	for _, at := range ordered(now, "modules", now.modules, orderOfModules, p) {
-		m := &now.modules[at]
-		if chosen(query, "type", string(m.Type)) && chosen(query, "state", string(m.State)) && chosen(query, "kyma", m.Kyma) &&
-			flagged(query, "outdated", m.Version.Outdated) && flagged(query, "pending", m.Pending != nil) && p.has(now.moduleText[at]) {
+		if p.has(now.moduleText[at]) && filter.fits(at) {
 			fit = append(fit, at)
 		}
 	}
-	return listAt(now.modules, fit, p, now.unread), nil
+	return rowsAt(now.modules, fit, p, now.unread, func(m modulestatus.Module) moduleRow {
+		return moduleRow{Module: m, Attention: m.NeedsAttention(filter.at), Since: m.Since}
+	}), nil
 }
 
 // catalog lists the available modules.

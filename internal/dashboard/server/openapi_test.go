@@ -26,6 +26,7 @@ type shape struct {
 	Properties map[string]*shape `json:"properties"`
 	Items      *shape            `json:"items"`
 	OneOf      []*shape          `json:"oneOf"`
+	AllOf      []*shape          `json:"allOf"`
 }
 
 type apiDocument struct {
@@ -84,15 +85,17 @@ func TestOpenAPI_TheDocumentHasEveryRouteAndNoOther(t *testing.T) {
 func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 	doc := documented(t)
 	for name, value := range map[string]any{
-		"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": modulestatus.KymaLine{}, "KymaList": List[modulestatus.KymaLine]{},
-		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[modulestatus.Module]{},
+		"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": modulestatus.KymaLine{}, "KymaList": List[kymaRow]{},
+		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[moduleRow]{},
+		"KymaRow": kymaRow{}, "ModuleRow": moduleRow{}, "FleetCause": modulestatus.TroubleGroup{}, "FleetCauseList": List[modulestatus.TroubleGroup]{},
+		"Filters": filterChoices{}, "FleetCounts": fleetCounts{},
 		"ModuleDetail":   moduleDetail{},
 		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
 		"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
 		"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
 		"Review": versionReview{}, "Forecast": forecast{}, "Needs": needs{}, "Need": needLine{}, "Consent": moduleConsent{}, "Strategy": moduleStrategy{},
 		"Finding": permissions.Finding{}, "Changes": releasepreview.Changes{}, "OutcomeGroup": releasepreview.Group{}, "Unreadable": unreadable{},
-		"FleetModule": modulestatus.FleetModule{}, "FleetList": List[modulestatus.FleetModule]{},
+		"FleetModule": modulestatus.FleetModule{}, "FleetList": fleetList{},
 		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
@@ -114,15 +117,10 @@ func compare(t *testing.T, doc apiDocument, where string, at *shape, is reflect.
 	if at != nil && len(at.OneOf) > 0 {
 		at = at.OneOf[0]
 	}
-	if at != nil && at.Ref != "" {
-		at = doc.Components.Schemas[at.Ref[strings.LastIndexByte(at.Ref, '/')+1:]]
-	}
+	at = doc.resolved(at)
 	for is.Kind() == reflect.Pointer || is.Kind() == reflect.Slice {
 		if is.Kind() == reflect.Slice && at != nil {
-			at = at.Items
-			if at != nil && at.Ref != "" {
-				at = doc.Components.Schemas[at.Ref[strings.LastIndexByte(at.Ref, '/')+1:]]
-			}
+			at = doc.resolved(at.Items)
 		}
 		is = is.Elem()
 	}
@@ -142,6 +140,21 @@ func compare(t *testing.T, doc apiDocument, where string, at *shape, is reflect.
 			t.Errorf("%s: the schema has %q, which answers do not", where, name)
 		}
 	}
+}
+
+// resolved follows a reference, and joins the properties of a schema that consists of others.
+func (doc *apiDocument) resolved(at *shape) *shape {
+	if at != nil && at.Ref != "" {
+		at = doc.Components.Schemas[at.Ref[strings.LastIndexByte(at.Ref, '/')+1:]]
+	}
+	if at == nil || len(at.AllOf) == 0 {
+		return at
+	}
+	joined := &shape{Properties: map[string]*shape{}}
+	for _, part := range at.AllOf {
+		maps.Copy(joined.Properties, doc.resolved(part).Properties)
+	}
+	return joined
 }
 
 // fieldsOf returns the names that JSON gives to the fields of a struct.

@@ -17,10 +17,6 @@ import (
 // mostAttention bounds the list of items that need attention.
 const mostAttention = 20
 
-// patience is how long a module may be in progress before it needs attention: a rollout takes time, but a module that waits for a node or
-// an image waits forever.
-const patience = 2 * time.Minute
-
 // mostOperations bounds the operations on the overview.
 const mostOperations = 10
 
@@ -74,14 +70,12 @@ func (s *Server) overview(ctx context.Context, u *User, r *http.Request) (any, e
 		return nil, err
 	}
 	o := overview{
-		Kymas: map[modulestatus.State]int{}, Modules: map[modulestatus.State]int{}, Operations: []operations.Operation{}, Unread: now.unread,
+		Operations: []operations.Operation{}, Unread: now.unread,
 		Attention: troubled(now.kymas, now.modules, now.rollouts.lines, s.options.Now()),
 	}
-	for i := range now.kymas {
-		o.Kymas[now.kymas[i].State]++
-	}
+	counts := now.counts(ctx, s.options.Now())
+	o.Kymas, o.Modules = counts.Kymas, counts.Modules
 	for i := range now.modules {
-		o.Modules[now.modules[i].State]++
 		if now.modules[i].Version.Outdated {
 			o.Outdated++
 		}
@@ -124,22 +118,18 @@ func troubled(
 	all, worst := append(undecided(underway), unconsented(modules)...), map[string]modulestatus.State{}
 	for i := range modules {
 		m := &modules[i]
-		if !bad(m.State) && !late(m, now) {
+		if !m.NeedsAttention(now) {
 			continue
 		}
 		worst[m.Kyma] = modulestatus.Worse(cmp.Or(worst[m.Kyma], modulestatus.Ready), m.State)
 		one := attention{Kind: "Module", Kyma: m.Kyma, Name: m.Name, State: m.State, module: m}
-		one.Reason, one.Message = m.Installation.Reason, m.Installation.Message
-		if one.Message == "" || modulestatus.Worse(m.Module.State, modulestatus.Warning) == m.Module.State && !m.Installation.Warning &&
-			m.Installation.State == modulestatus.Installed {
-			one.Reason, one.Message = m.Module.Reason, m.Module.Message
-		}
+		one.Reason, one.Message = m.Explanation()
 		all = append(all, one)
 	}
 	for i := range kymas {
 		k := &kymas[i]
 		key := modulestatus.Key{Namespace: k.Namespace, Name: k.Name}.String()
-		if of := worst[key]; !bad(k.State) || of != "" && modulestatus.Worse(of, k.State) == of {
+		if of := worst[key]; !k.State.Bad() || of != "" && modulestatus.Worse(of, k.State) == of {
 			continue
 		}
 		all = append(all, attention{Kind: "Kyma", Kyma: key, Name: k.Name, State: k.State, Reason: k.Reason, Message: k.Message})
@@ -184,16 +174,4 @@ func undecided(underway []rollouts.Rollout) []attention {
 		}
 	}
 	return all
-}
-
-// late reports whether a module is in progress and is unlikely to finish by itself.
-func late(m *modulestatus.Module, now time.Time) bool {
-	if m.State == modulestatus.Processing {
-		return m.Since != nil && now.Sub(m.Since.Time) >= patience
-	}
-	return m.State == modulestatus.Deleting && len(m.Installation.BlockedBy) > 0
-}
-
-func bad(state modulestatus.State) bool {
-	return state == modulestatus.Error || state == modulestatus.Warning
 }

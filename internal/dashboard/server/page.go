@@ -97,11 +97,12 @@ func known(query url.Values, names ...string) error {
 	return nil
 }
 
-// listAt cuts the page out of the items at the indexes in fit. Only the items of the page are copied: lists are long.
-func listAt[T any](all []T, fit []int, p page, unread []Unread) List[T] {
-	list := List[T]{Items: []T{}, Total: len(fit), Unread: unread}
+// rowsAt cuts the page out of the items at the indexes in fit, and makes rows of them. Only the items of the page are copied: lists are
+// long.
+func rowsAt[T, R any](all []T, fit []int, p page, unread []Unread, row func(item T) R) List[R] {
+	list := List[R]{Items: []R{}, Total: len(fit), Unread: unread}
 	for i := p.offset; i < min(len(fit), p.offset+p.limit); i++ {
-		list.Items = append(list.Items, all[fit[i]])
+		list.Items = append(list.Items, row(all[fit[i]]))
 	}
 	return list
 }

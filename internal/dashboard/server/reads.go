@@ -23,5 +23,7 @@ func (s *Server) routeReads() {
 	s.handle("GET /api/v1/rollouts", s.rollouts)
 	s.handle("GET /api/v1/rollouts/{ns}/{name}", s.rollout)
 	s.handle("GET /api/v1/fleet", s.versionMatrix)
+	s.handle("GET /api/v1/fleet/causes", s.fleetCauses)
+	s.handle("GET /api/v1/filters", s.filters)
 	s.handle("GET /api/v1/settings", s.settings)
 }

@@ -40,8 +40,10 @@ type snapshot struct {
 
 	mutex  sync.Mutex
 	orders map[string][]int
-	// fleet is computed when it is first needed.
-	fleet func() []modulestatus.FleetModule
+	// troubles are those of the modules, at the same indexes, and choices what lists can be filtered by. Both are computed when they are first
+	// needed.
+	troubles func() []*modulestatus.Trouble
+	choices  func() filterChoices
 }
 
 // snapshot returns what a user may see, as of the last beat. It is computed once for all users with the same permissions.
@@ -116,7 +118,8 @@ func newSeen(in modulestatus.Inputs) *snapshot {
 		in: in, kymas: picture.Kymas, modules: picture.Modules, offers: picture.Offers,
 		manifests: map[modulestatus.Key][]int{}, kymaAt: map[modulestatus.Key]int{}, orders: map[string][]int{},
 	}
-	s.fleet = sync.OnceValue(func() []modulestatus.FleetModule { return modulestatus.VersionMatrix(s.modules, s.offers) })
+	s.troubles = sync.OnceValue(func() []*modulestatus.Trouble { return modulestatus.TroublesOf(s.modules) })
+	s.choices = sync.OnceValue(s.filterChoices)
 	for i := range s.kymas {
 		s.kymaText = append(s.kymaText, textOfKyma(&s.kymas[i]))
 	}

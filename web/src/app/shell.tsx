@@ -1,25 +1,7 @@
 // The frame of every page: where one is, where one can go, whether the page is live.
-import { ActionIcon, AppShell, Burger, Button, Menu, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, AppShell, Burger, Button, Menu, Modal, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import {
-  ArrowUpCircle,
-  Boxes,
-  CircleUser,
-  Cog,
-  Gauge,
-  Grid3x3,
-  Layers,
-  ListChecks,
-  LogOut,
-  Moon,
-  PackagePlus,
-  Rocket,
-  Rss,
-  Store,
-  Sun,
-  SunMoon,
-  Waves,
-} from 'lucide-react'
+import { CircleUser, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
 import type { List, Operation } from '../api'
@@ -28,38 +10,10 @@ import { query } from '../live/http'
 import { useConnection, useLive } from '../live/useLive'
 import { Loading, Trouble } from '../parts/loaded'
 import { Readings, ReadingsContext } from '../add/readings'
+import { codeOf, Part } from './code'
 import { Drafts, DraftsContext } from './drafts'
+import { groups } from './navigation'
 import { useSession } from './session'
-
-const groups = [
-  {
-    name: 'Watch',
-    links: [
-      ['/', 'Overview', Gauge],
-      ['/kymas', 'Kymas', Layers],
-      ['/modules', 'Modules', Boxes],
-      ['/fleet', 'Fleet', Grid3x3],
-    ],
-  },
-  {
-    name: 'Change',
-    links: [
-      ['/catalog', 'Catalog', Store],
-      ['/add', 'Add modules', PackagePlus],
-      ['/upgrade', 'Upgrade', ArrowUpCircle],
-    ],
-  },
-  {
-    name: 'Run',
-    links: [
-      ['/operations', 'Operations', ListChecks],
-      ['/releases', 'Releases', Rocket],
-      ['/rollouts', 'Rollouts', Waves],
-      ['/sources', 'Sources', Rss],
-      ['/settings', 'Settings', Cog],
-    ],
-  },
-] as const
 
 /** Logo is the mark of the dashboard. */
 export function Logo() {
@@ -146,6 +100,63 @@ function Lost() {
   )
 }
 
+const palette = codeOf(() => import('../palette/Palette'))
+
+/** Palette opens by Ctrl-K or its button, over everything but another dialog. */
+function Palette() {
+  const [opened, { open, close, toggle }] = useDisclosure()
+  const before = useRef<Element | null>(null)
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const asked = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
+      const dialogs = [...document.querySelectorAll('[role=dialog]')]
+      const other = dialogs.some((dialog) => !dialog.querySelector('[data-palette]'))
+      if (!asked || event.defaultPrevented || other) return
+      event.preventDefault()
+      before.current = document.activeElement
+      toggle()
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  }, [toggle])
+  /** leave closes it; the focus goes back, or to the page that was chosen. */
+  const leave = (chosen?: boolean) => {
+    close()
+    const next = chosen ? document.getElementById('main') : before.current
+    if (next instanceof HTMLElement) next.focus({ preventScroll: true })
+  }
+  return (
+    <>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label="Search everything"
+        aria-keyshortcuts="Control+K"
+        onClick={(event) => {
+          before.current = event.currentTarget
+          open()
+        }}
+      >
+        <Search size={18} aria-hidden />
+      </ActionIcon>
+      <Modal
+        opened={opened}
+        onClose={() => leave()}
+        title="Search everything"
+        size="lg"
+        centered={false}
+        returnFocus={false}
+        transitionProps={{ duration: 0 }}
+      >
+        <div data-palette>
+          <Part code={palette}>{(Page) => <Page leave={leave} />}</Part>
+        </div>
+      </Modal>
+    </>
+  )
+}
+
 /** useSlash makes / go to the search of the page, or to the one of modules. */
 function useSlash() {
   const navigate = useNavigate()
@@ -222,6 +233,7 @@ export function Shell() {
               {n} running<span className="hidden-text"> {n === 1 ? 'operation' : 'operations'}</span>
             </NavLink>
           )}
+          <Palette />
           <Scheme />
           <Account />
         </div>

@@ -1,69 +1,100 @@
-// The versions of every module across all Kymas: how many have which, and where a channel leads.
+// The fleet: counts on top, what is wrong by cause, and the versions of every module across all Kymas.
 import { Grid3x3 } from 'lucide-react'
 import { Link } from 'react-router'
-import type { List } from '../api'
-import { query as withParameters } from '../live/http'
+import { Causes } from '../causes/Causes'
+import { modulesOf, otherVersionsOf } from '../causes/links'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, Tag, To, Unseen } from '../parts/basics'
+import { Counts } from '../parts/counts'
 import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import type { FleetModule, FleetVersion } from '../rollouts/answers'
+import type { FleetList, FleetModule, FleetVersion } from '../rollouts/answers'
 import { count } from '../words'
 
 const columns: Column[] = [
   { key: 'name', label: 'Module', sort: true },
   { key: 'kymas', label: 'Kymas', sort: true },
+  { key: 'troubled', label: 'Need attention', sort: true },
   { key: 'versions', label: 'Versions', sort: true },
 ]
+const worstFirst = 'troubled'
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<FleetModule>>(listQuery('/fleet', state, []), true)
+  const answer = useLive<FleetList>(listQuery('/fleet', state, [], { sort: worstFirst }), true)
   return (
     <>
-      <Header title="Fleet" lead="Which versions of each module the Kymas have installed. A number leads to those Kymas." />
-      <Search state={state} label="Search modules and versions" />
+      <Header
+        title="Fleet"
+        lead="What is wrong across all Kymas, and which versions of each module they have. A number leads to these modules."
+      />
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
     </>
   )
 }
 
-function Body({ list, state }: { list: List<FleetModule>; state: ListState }) {
+function Body({ list, state }: { list: FleetList; state: ListState }) {
   const items = list.items ?? []
-  if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma')
   return (
     <>
       <NotRead unread={list.unread} />
-      {items.length === 0 && (
-        <div className="card">
-          {blind ? (
-            <Unseen />
-          ) : state.filtered ? (
-            <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No matching modules" />
-          ) : (
-            <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No modules yet">
-              No Kyma has a module. Add some in the catalog.
-            </Empty>
-          )}
+      {!blind && (
+        <div className="grid grid-cards">
+          <Counts title="Kymas" of={list.counts.kymas} to="/kymas" one="Kyma" />
+          <Counts title="Modules" of={list.counts.modules} to="/modules" one="module" />
+          <Attention n={list.counts.attention} />
         </div>
       )}
-      {items.length > 0 && (
-        <Table label="Versions in the fleet" columns={columns} state={state}>
-          {items.map((module) => (
-            <Row key={`${module.namespace}/${module.name}`} module={module} />
-          ))}
-        </Table>
-      )}
-      {!blind && <Pages state={state} total={list.total} one="module" />}
+      <Search state={state} label="Search modules and versions" />
+      {!blind && <Causes state={state} />}
+      <section className="stack tight" aria-labelledby="versions">
+        <h2 id="versions" className="flat">
+          By version
+        </h2>
+        {beyondEnd(list) ? <BeyondEnd state={state} /> : <Matrix items={items} state={state} blind={blind} />}
+        {!blind && !beyondEnd(list) && <Pages state={state} total={list.total} one="module" />}
+      </section>
     </>
   )
 }
 
-/** kymasWith is the address of the Kymas that have a version of a module. */
-export function kymasWith(module: FleetModule, version?: string): string {
-  const parameters = { namespace: module.namespace, module: module.name, ...(version === undefined ? {} : { version: version || 'none' }) }
-  return withParameters('/kymas', parameters).replace(/^\/api\/v1/, '')
+/** Attention counts what the Overview lists one by one. */
+function Attention({ n }: { n: number }) {
+  return (
+    <section className="card pad stack tight" aria-label="Attention">
+      <h2 className="flat">Needs attention</h2>
+      <p className="flat">
+        {n === 0 ? 'No module needs attention.' : <To to="/modules?attention=true">{count(n, 'module')}</To>}
+      </p>
+      <p className="dim small flat">In state Error or Warning, in progress for more than two minutes, or held back in its deletion.</p>
+    </section>
+  )
+}
+
+function Matrix({ items, state, blind }: { items: FleetModule[]; state: ListState; blind: boolean }) {
+  if (items.length > 0) {
+    return (
+      <Table label="Versions in the fleet" columns={columns} state={state} sorted={worstFirst}>
+        {items.map((module) => (
+          <Row key={`${module.namespace}/${module.name}`} module={module} />
+        ))}
+      </Table>
+    )
+  }
+  return (
+    <div className="card">
+      {blind ? (
+        <Unseen />
+      ) : state.filtered ? (
+        <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No matching modules" />
+      ) : (
+        <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No modules yet">
+          No Kyma has a module. Add some in the catalog.
+        </Empty>
+      )}
+    </div>
+  )
 }
 
 function Row({ module: m }: { module: FleetModule }) {
@@ -74,7 +105,7 @@ function Row({ module: m }: { module: FleetModule }) {
         <div className="name-cell">
           <Avatar name={m.name} />
           <div>
-            <To to={`/modules?search=${encodeURIComponent(m.name)}`}>
+            <To to={modulesOf(m)}>
               <strong>{m.name}</strong>
             </To>
             <div className="row tags">
@@ -90,10 +121,10 @@ function Row({ module: m }: { module: FleetModule }) {
         </div>
       </td>
       <td data-label="Kymas">
-        <To to={kymasWith(m)}>
-          {m.kymas.toLocaleString('en')}
-          <span className="hidden-text"> Kymas with {m.name}</span>
-        </To>
+        <Number n={m.kymas} to={modulesOf(m)} means={`Kymas with ${m.name}`} />
+      </td>
+      <td data-label="Need attention">
+        <Number n={m.troubled} to={modulesOf(m, { attention: true })} means={`with ${m.name} need attention`} />
       </td>
       <td data-label="Versions" className="fleet-cell">
         <ul className="fleet" aria-label={`Versions of ${m.name}`}>
@@ -102,10 +133,10 @@ function Row({ module: m }: { module: FleetModule }) {
           ))}
           {m.others.versions > 0 && (
             <li className="fleet-version">
-              <span className="row nowrap-row between">
+              <Link to={otherVersionsOf(m)} className="row nowrap-row between">
                 <span className="dim small">{count(m.others.versions, 'more version')}</span>
                 <b>{m.others.kymas.toLocaleString('en')}</b>
-              </span>
+              </Link>
             </li>
           )}
         </ul>
@@ -114,9 +145,19 @@ function Row({ module: m }: { module: FleetModule }) {
   )
 }
 
+/** Number leads to what it counts, if that is anything. */
+function Number({ n, to, means }: { n: number; to: string; means: string }) {
+  if (n === 0) return <span className="dim">0</span>
+  return (
+    <To to={to}>
+      {n.toLocaleString('en')}
+      <span className="hidden-text"> {means}</span>
+    </To>
+  )
+}
+
 function VersionOf({ module: m, version: v }: { module: FleetModule; version: FleetVersion }) {
   const name = v.version || 'not installed yet'
-  const channels = v.channels ?? []
   const body = (
     <>
       <span className="row nowrap-row between">
@@ -134,21 +175,23 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
         <i className={v.version ? 'tone-ok' : ''} style={{ flexGrow: v.kymas - v.troubled }} />
         <i className="rest" style={{ flexGrow: m.kymas - v.kymas }} />
       </span>
-      <span className="dim small">
-        {[channels.join(', '), v.troubled > 0 && `${v.troubled.toLocaleString('en')} in trouble`].filter(Boolean).join(' · ') || '\u00a0'}
-      </span>
     </>
   )
-  if (v.kymas === 0) {
-    return (
-      <li className="fleet-version">
-        {body}
-      </li>
-    )
-  }
   return (
     <li className="fleet-version">
-      <Link to={kymasWith(m, v.version)}>{body}</Link>
+      {v.kymas === 0 ? body : <Link to={modulesOf(m, v)}>{body}</Link>}
+      <span className="dim small row nowrap-row">
+        {(v.channels ?? []).join(', ') || (v.troubled === 0 && '\u00a0')}
+        {v.troubled > 0 && (
+          <To to={modulesOf(m, { version: v.version, attention: true })}>
+            {v.troubled.toLocaleString('en')} in trouble
+            <span className="hidden-text">
+              {' '}
+              with {m.name} {name}
+            </span>
+          </To>
+        )}
+      </span>
     </li>
   )
 }

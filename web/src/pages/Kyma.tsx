@@ -38,6 +38,12 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
           <>
             <StateBadge state={kyma.state} message={kyma.message} />
             {kyma.copy && <Tag>From a hub</Tag>}
+            {kyma.release && (
+              <Tag means="Its modules have the versions of this KymaRelease, unless they name a channel or a version of their own.">
+                Release {kyma.release}
+                {kyma.onRelease !== kyma.release && ', not reached yet'}
+              </Tag>
+            )}
           </>
         }
         lead={`Kyma in namespace ${kyma.namespace}. Its modules are in ${kyma.local ? 'this' : 'another'} cluster.`}

@@ -1,36 +1,86 @@
 // Page 2: all Kymas.
 import { Button } from '@mantine/core'
 import { Layers } from 'lucide-react'
-import type { KymaLine, List } from '../api'
+import type { List } from '../api'
 import { at } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
-import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
+import { DataTable, type CellColumn } from '../table/DataTable'
+import { MoreFilters } from '../table/MoreFilters'
+import { Narrowed } from '../table/Narrowed'
+import { TableTools, type Export } from '../table/TableTools'
 import { count, sentence, stateWord } from '../words'
+import type { KymaRow } from '../table/answers'
 
 const stateOptions = ['Error', 'Warning', 'Processing', 'Deleting', 'Ready'].map((value) => ({ value, label: stateWord(value).label }))
-const columns: Column[] = [
-  { key: 'name', label: 'Kyma', sort: true },
-  { key: 'state', label: 'State', sort: true },
-  { key: 'modules', label: 'Modules ready' },
-  { key: 'channel', label: 'Channel', sort: true },
-  { key: 'where', label: 'Cluster' },
-  { key: 'created', label: 'Created', sort: true },
+/** hiddenFilters come with the address of a link, and have no control of their own. */
+const hiddenFilters = ['namespace', 'module', 'version']
+const filters = ['state', 'channel', 'reason', 'labelSelector', ...hiddenFilters]
+const worstFirst = 'state'
+
+const columns: CellColumn<KymaRow>[] = [
+  { key: 'name', label: 'Kyma', sort: true, cell: (kyma) => <Name kyma={kyma} /> },
+  { key: 'state', label: 'State', sort: true, cell: (kyma) => <StateBadge state={kyma.state} message={kyma.message} /> },
+  {
+    key: 'modules',
+    label: 'Modules ready',
+    cell: (kyma) => (
+      <span className="row">
+        <span className="nowrap">{kyma.modules}</span>
+        {kyma.outdated > 0 && <Tag tone="strong">{count(kyma.outdated, 'upgrade')}</Tag>}
+      </span>
+    ),
+  },
+  { key: 'channel', label: 'Channel', sort: true, cell: (kyma) => (kyma.release ? `release ${kyma.release}` : kyma.channel) },
+  { key: 'where', label: 'Cluster', cell: (kyma) => <Where kyma={kyma} /> },
+  { key: 'created', label: 'Created', sort: true, cell: (kyma) => <Ago at={kyma.created} /> },
+  { key: 'reason', label: 'Reason', off: true, cell: (kyma) => kyma.reason || '–' },
+  { key: 'labels', label: 'Labels', off: true, cell: (kyma) => <Labels labels={kyma.labels} /> },
 ]
+
+const keyOf = (kyma: KymaRow) => `${kyma.namespace}/${kyma.name}`
+
+/** file is what a row of the list becomes in a file. */
+const file = (state: ListState): Export<KymaRow> => ({
+  path: '/kymas',
+  parameters: listParameters(state.parameters, filters),
+  keyOf,
+  fields: [
+    ['Namespace', (kyma) => kyma.namespace],
+    ['Kyma', (kyma) => kyma.name],
+    ['State', (kyma) => kyma.state],
+    ['Reason', (kyma) => kyma.reason],
+    ['Message', (kyma) => kyma.message],
+    ['Modules ready', (kyma) => kyma.modules.replace('/', ' of ')], // a spreadsheet would make a date of 3/4
+    ['Upgrades', (kyma) => kyma.outdated],
+    ['Channel', (kyma) => kyma.channel],
+    ['Release', (kyma) => kyma.release],
+    ['On release', (kyma) => kyma.onRelease],
+    ['Created', (kyma) => kyma.created],
+    ['Labels', (kyma) => labelsText(kyma.labels).join(',')],
+  ],
+})
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<KymaLine>>(listQuery('/kymas', state, ['state', 'channel', 'namespace', 'module', 'version']), true)
+  const answer = useLive<List<KymaRow>>(listQuery('/kymas', state, filters, { sort: worstFirst }), true)
   return (
     <>
       <Header title="Kymas" lead="A Kyma says which modules a cluster has, and which channel their versions come from." />
-      <div className="row">
-        <Search state={state} label="Search Kymas" />
-        <Filter state={state} name="state" label="State" options={stateOptions} />
+      <div className="stack tight">
+        <div className="row">
+          <Search state={state} label="Search Kymas" />
+          <Filter state={state} name="state" label="State" options={stateOptions} />
+        </div>
+        <div className="row">
+          <TableTools name="kymas" columns={columns} file={file(state)} />
+          <MoreFilters state={state} choices={['channel', 'reason']} />
+        </div>
+        <Narrowed state={state} names={hiddenFilters} />
       </div>
-      <Having state={state} />
       <Loaded answer={answer} rows={8}>
         {(list) => <Body list={list} state={state} />}
       </Loaded>
@@ -38,25 +88,7 @@ export function Page() {
   )
 }
 
-/** Having says which module and version the Kymas of the list have, where the address asks for that. */
-function Having({ state }: { state: ListState }) {
-  const module = state.parameters.get('module')
-  const version = state.parameters.get('version')
-  if (!module) return null
-  const what = version === 'none' ? `${module} not installed yet` : version ? `${module} ${version}` : module
-  return (
-    <p className="row flat">
-      <span>
-        Only Kymas with <strong className="mono">{what}</strong>
-      </span>
-      <Button size="compact-sm" variant="light" onClick={state.clear}>
-        Show all
-      </Button>
-    </p>
-  )
-}
-
-function Body({ list, state }: { list: List<KymaLine>; state: ListState }) {
+function Body({ list, state }: { list: List<KymaRow>; state: ListState }) {
   const items = list.items ?? []
   if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma')
@@ -69,11 +101,7 @@ function Body({ list, state }: { list: List<KymaLine>; state: ListState }) {
         </div>
       )}
       {items.length > 0 && (
-        <Table label="Kymas" columns={columns} state={state}>
-          {items.map((kyma) => (
-            <Row key={`${kyma.namespace}/${kyma.name}`} kyma={kyma} />
-          ))}
-        </Table>
+        <DataTable label="Kymas" name="kymas" columns={columns} rows={items} keyOf={keyOf} state={state} sorted={worstFirst} />
       )}
       {!blind && <Pages state={state} total={list.total} one="Kyma" />}
     </>
@@ -103,38 +131,40 @@ function Nothing({ state }: { state: ListState }) {
   )
 }
 
-function Row({ kyma }: { kyma: KymaLine }) {
+function Name({ kyma }: { kyma: KymaRow }) {
   return (
-    <tr>
-      <td className="lead">
-        <To to={'/kymas' + at(kyma.namespace, kyma.name)}>
-          <strong>{kyma.name}</strong>
-        </To>
-        <div className="dim small">{kyma.namespace}</div>
-        {kyma.state !== 'Ready' && kyma.message && <p className="dim small flat two-lines">{sentence(kyma.message)}</p>}
-      </td>
-      <td data-label="State">
-        <StateBadge state={kyma.state} message={kyma.message} />
-      </td>
-      <td data-label="Modules ready">
-        <span className="row">
-          <span className="nowrap">{kyma.modules}</span>
-          {kyma.outdated > 0 && <Tag tone="strong">{count(kyma.outdated, 'upgrade')}</Tag>}
+    <>
+      <To to={'/kymas' + at(kyma.namespace, kyma.name)}>
+        <strong>{kyma.name}</strong>
+      </To>
+      <div className="dim small">{kyma.namespace}</div>
+      {kyma.state !== 'Ready' && kyma.message && <p className="dim small flat two-lines">{sentence(kyma.message)}</p>}
+    </>
+  )
+}
+
+function Where({ kyma }: { kyma: KymaRow }) {
+  if (kyma.copy) return <Tag means="The Kyma that a hub keeps here: what you change here, the hub takes over.">From a hub</Tag>
+  return kyma.local ? 'this one' : 'another one'
+}
+
+/** labelsText are labels as kubectl writes them, sorted. */
+function labelsText(labels: KymaRow['labels']): string[] {
+  return Object.entries(labels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+}
+
+function Labels({ labels }: { labels: KymaRow['labels'] }) {
+  const all = labelsText(labels)
+  if (all.length === 0) return <span className="dim">none</span>
+  return (
+    <span className="row tags">
+      {all.map((label) => (
+        <span key={label} className="tag label-tag">
+          {label}
         </span>
-      </td>
-      <td data-label="Channel">{kyma.channel}</td>
-      <td data-label="Cluster">
-        {kyma.copy ? (
-          <Tag means="The Kyma that a hub keeps here: what you change here, the hub takes over.">From a hub</Tag>
-        ) : kyma.local ? (
-          'this one'
-        ) : (
-          'another one'
-        )}
-      </td>
-      <td data-label="Created">
-        <Ago at={kyma.created} />
-      </td>
-    </tr>
+      ))}
+    </span>
   )
 }

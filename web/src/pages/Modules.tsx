@@ -1,20 +1,51 @@
 // Page 3: every module of every type in one table.
 import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
-import type { List, Module } from '../api'
+import type { List } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
-import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { ModuleTable } from '../parts/modules'
+import { moduleColumns, moduleKey, ModuleTable, reasonOf, reasonWord } from '../parts/modules'
+import { MoreFilters } from '../table/MoreFilters'
+import { Narrowed } from '../table/Narrowed'
+import { TableTools, type Export } from '../table/TableTools'
 import { severity, stateWord, types } from '../words'
+import type { ModuleRow } from '../table/answers'
 
+/** hiddenFilters come with the address of a link, and have no control of their own. */
+const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause']
+const filters = ['type', 'state', 'outdated', 'pending', 'attention', 'version', 'channel', 'reason', 'labelSelector', ...hiddenFilters]
+const worstFirst = 'state'
 const typeOptions = Object.entries(types).map(([value, { label }]) => ({ value, label }))
 const stateOptions = severity.map((value) => ({ value, label: stateWord(value).label }))
 
+/** file is what a row of the list becomes in a file. */
+const file = (state: ListState): Export<ModuleRow> => ({
+  path: '/modules',
+  parameters: listParameters(state.parameters, filters),
+  keyOf: moduleKey,
+  fields: [
+    ['Kyma', (m) => m.kyma],
+    ['Module', (m) => m.name],
+    ['Type', (m) => m.type],
+    ['State', (m) => m.state],
+    ['Needs attention', (m) => m.attention],
+    ['Not ready since', (m) => m.since],
+    ['Reason', reasonWord],
+    ['Message', reasonOf],
+    ['Installation', (m) => m.installation.state],
+    ['Channel', (m) => m.channel],
+    ['Desired', (m) => m.version.desired],
+    ['Installed', (m) => m.version.installed],
+    ['Available', (m) => m.version.available],
+    ['Outdated', (m) => m.version.outdated],
+  ],
+})
+
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<Module>>(listQuery('/modules', state, ['type', 'state', 'kyma', 'outdated', 'pending']), true)
+  const answer = useLive<List<ModuleRow>>(listQuery('/modules', state, filters, { sort: worstFirst }), true)
   return (
     <>
       <Header
@@ -35,12 +66,13 @@ export function Page() {
           <Filter state={state} name="state" label="State" options={stateOptions} />
           <Filter state={state} name="outdated" label="Version" options={[{ value: 'true', label: 'Outdated' }]} />
           <Filter state={state} name="pending" label="Consent" options={[{ value: 'true', label: 'Waits for consent' }]} />
-          {state.parameters.get('kyma') && (
-            <Button size="compact-sm" variant="light" onClick={() => state.set('kyma', undefined)}>
-              Only {state.parameters.get('kyma')} ✕
-            </Button>
-          )}
+          <Filter state={state} name="attention" label="Attention" options={[{ value: 'true', label: 'Needs attention' }]} />
         </div>
+        <div className="row">
+          <TableTools name="modules" columns={moduleColumns} file={file(state)} />
+          <MoreFilters state={state} choices={['channel', 'version', 'reason']} />
+        </div>
+        <Narrowed state={state} names={hiddenFilters} />
       </div>
       <Loaded answer={answer} rows={8}>
         {(list) => <Body list={list} state={state} />}
@@ -49,14 +81,14 @@ export function Page() {
   )
 }
 
-function Body({ list, state }: { list: List<Module>; state: ListState }) {
+function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
   const items = list.items ?? []
   if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma', 'Manifest')
   return (
     <>
       <NotRead unread={list.unread} />
-      {items.length > 0 && <ModuleTable modules={items} state={state} />}
+      {items.length > 0 && <ModuleTable modules={items} name="modules" state={state} sorted={worstFirst} />}
       {items.length === 0 && (
         <div className="card">
           {blind ? (

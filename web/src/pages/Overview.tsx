@@ -5,11 +5,11 @@ import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { moduleLink } from '../deeds/Progress'
 import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, OperationBadge, StateBadge, To, Unseen } from '../parts/basics'
+import { Counts, sum } from '../parts/counts'
 import { Ago } from '../parts/details'
 import { Loaded } from '../parts/loaded'
 import { WordBadge } from '../rollouts/parts'
-import { count, sentence, severity, stateWord, type Word } from '../words'
-import { Link } from 'react-router'
+import { count, sentence, stateWord, type Word } from '../words'
 
 export function Overview() {
   const answer = useLive<OverviewBody>(query('/overview'))
@@ -28,8 +28,6 @@ export function Overview() {
     </>
   )
 }
-
-const sum = (of: Partial<Record<State, number>>) => Object.values(of).reduce((all, n) => all + n, 0)
 
 function Body({ data }: { data: OverviewBody }) {
   const modules = sum(data.modules)
@@ -196,34 +194,6 @@ function Need({ item }: { item: Attention }) {
 
 /** asksYou is the state of a version that waits for consent: what is installed is well. */
 const asksYou: Word = { label: 'Asks you', tone: 'warn', means: 'It waits until you agree. What is installed runs on.' }
-
-function Counts({ title, of, to, one }: { title: string; of: Partial<Record<State, number>>; to: string; one: string }) {
-  const all = sum(of)
-  const known = severity.filter((state) => (of[state] ?? 0) > 0)
-  return (
-    <section className="card pad stack tight" aria-label={title}>
-      <div className="row between">
-        <h2 className="flat">{title}</h2>
-        <To to={to}>{all === 0 ? 'None' : `All ${count(all, one)}`}</To>
-      </div>
-      {all > 0 && (
-        <div className="bar" aria-hidden="true">
-          {known.map((state) => (
-            <i key={state} className={`tone-${stateWord(state).tone}`} style={{ flexGrow: of[state] }} />
-          ))}
-        </div>
-      )}
-      <div className="row">
-        {known.map((state) => (
-          <Link key={state} to={`${to}?state=${state}`} className="counter">
-            <b>{(of[state] ?? 0).toLocaleString('en')}</b>
-            <span className="small">{stateWord(state).label}</span>
-          </Link>
-        ))}
-      </div>
-    </section>
-  )
-}
 
 function Running({ operations }: { operations: NonNullable<OverviewBody['operations']> }) {
   return (

@@ -43,7 +43,9 @@ export function Page() {
               { value: 'dark', label: 'Dark' },
             ]}
           />
-          <p className="dim small flat">Keys: / goes to the search, Tab to the next thing, Escape closes a dialog.</p>
+          <p className="dim small flat">
+            Keys: / goes to the search, Ctrl-K finds everything, Tab goes to the next thing, Escape closes a dialog.
+          </p>
         </section>
       </div>
       <Loaded answer={answer}>{(data) => <Body data={data} />}</Loaded>

@@ -253,7 +253,7 @@ it('keeps what was searched and filtered in the address, and asks the server for
 
 it('shows a page of 5,000 Kymas, and the next', async () => {
   const user = userEvent.setup()
-  show('/kymas', 'many')
+  show('/kymas?sort=name', 'many')
   expect(await screen.findByText('1–50 of 5,000 Kymas')).toBeTruthy()
   await user.click(screen.getByRole('button', { name: 'Page 2' }))
   expect(await screen.findByRole('link', { name: 'runtime-0050' })).toBeTruthy()

@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
-import { all, fleet } from '../../mock/rollouts'
-import type { FleetModule, Rollout } from '../rollouts/answers'
+import { all, causes, fleet } from '../../mock/rollouts'
+import { modulesOf } from '../causes/links'
+import type { FleetCause, FleetModule, Rollout } from '../rollouts/answers'
 import { show } from '../testpage'
-import { kymasWith } from './Fleet'
 import { waitText } from './ModuleHistory'
 import { soon } from './Rollout'
 
@@ -120,24 +120,66 @@ describe('a rollout', () => {
 
 describe('the fleet', () => {
   const greeter = fleet[0] as FleetModule
-  it('leads from a number to the Kymas, which say what they have in common', async () => {
+  it('leads from a number to these modules, and says what they have in common', async () => {
     const user = userEvent.setup()
     const { where, asked } = show('/fleet')
-    const link = await screen.findByRole('link', { name: /^greeter 1\.3\.0 ?57 Kymas ?fast, regular · 3 in trouble$/ })
+    const link = await screen.findByRole('link', { name: /^greeter 1\.3\.0 ?57 Kymas$/ })
     expect(asked.filter((a) => a.method === 'POST')).toEqual([])
     await user.click(link)
-    expect(where()).toBe('/kymas?module=greeter&namespace=kcp-system&version=1.3.0')
-    expect(await screen.findByText('greeter 1.3.0')).toBeTruthy()
-    await user.click(screen.getAllByRole('button', { name: 'Show all' })[0] as HTMLElement)
-    await waitFor(() => expect(where()).toBe('/kymas'))
+    expect(where()).toBe('/modules?module=greeter&namespace=kcp-system&version=1.3.0')
+    const only = await screen.findByRole('group', { name: 'Only these' })
+    expect(within(only).getByRole('button', { name: /^Module greeter/ })).toBeTruthy()
+    await user.click(within(only).getByRole('button', { name: 'Show all' }))
+    await waitFor(() => expect(where()).toBe('/modules'))
   })
-  it('names what is not installed yet, and counts the versions that it does not list', async () => {
+  it('names what is not installed yet, and leads to the versions that it does not list', async () => {
     show('/fleet')
     const versions = await screen.findByRole('list', { name: 'Versions of greeter' })
     expect(within(versions).getByRole('link', { name: /^greeter not installed yet ?1 Kyma/ })).toBeTruthy()
-    expect(versions.textContent).toContain('2 more versions')
-    expect(kymasWith(greeter, '')).toBe('/kymas?module=greeter&namespace=kcp-system&version=none')
-    expect(kymasWith(greeter)).toBe('/kymas?module=greeter&namespace=kcp-system')
+    const others = within(versions).getByRole('link', { name: /^2 more versions ?2$/ })
+    expect(others.getAttribute('href')).toBe(
+      '/modules?module=greeter&namespace=kcp-system' +
+        ['0.9.9', '1.0.4', '1.1.0', '1.2.0', '1.3.0', 'none'].map((version) => '&notVersion=' + version).join(''),
+    )
+    expect(modulesOf(greeter, { version: '' })).toBe('/modules?module=greeter&namespace=kcp-system&version=none')
+    expect(modulesOf(greeter)).toBe('/modules?module=greeter&namespace=kcp-system')
+  })
+  it('leads from what is in trouble to exactly that', async () => {
+    show('/fleet')
+    const link = await screen.findByRole('link', { name: /^3 in trouble with greeter 1\.3\.0$/ })
+    expect(link.getAttribute('href')).toBe('/modules?attention=true&module=greeter&namespace=kcp-system&version=1.3.0')
+    const attention = screen.getByRole('region', { name: 'Attention' })
+    expect(within(attention).getByRole('link').getAttribute('href')).toBe('/modules?attention=true')
+  })
+  it('groups what needs attention by its cause, and leads to the modules of one', async () => {
+    const user = userEvent.setup()
+    const { where } = show('/fleet')
+    const table = await screen.findByRole('table', { name: 'Modules that need attention, by cause' })
+    expect(within(table).getByText(/the image cannot be pulled/)).toBeTruthy()
+    expect(within(table).getByRole('link', { name: /^2 modules in 1 Kyma / })).toBeTruthy()
+    await user.click(within(table).getByRole('link', { name: /^1 Kyma with beacon/ }))
+    expect(where()).toBe('/modules?cause=5d1c6a1e0f3b2a49&module=beacon&reason=ManagerNotReady')
+    await waitFor(() => expect(screen.getAllByRole('row')).toHaveLength(2)) // with the head
+  })
+  it('shows more causes on request, which Back takes back', async () => {
+    const user = userEvent.setup()
+    const cause = { ...(causes[0] as FleetCause) }
+    const { where, back } = show('/fleet', 'data', (_, url) => {
+      if (url.pathname !== '/api/v1/fleet/causes') return undefined
+      const items = Array.from({ length: Math.min(30, Number(url.searchParams.get('limit'))) }, (_, i) => ({ ...cause, id: String(i) }))
+      return { status: 200, body: { items, total: 30 } }
+    })
+    expect(await screen.findByText('10 of 30 causes, the worst first')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Show more' }))
+    expect(await screen.findByText('30 of 30 causes, the worst first')).toBeTruthy()
+    expect(where()).toBe('/fleet?causes=all')
+    back()
+    expect(await screen.findByText('10 of 30 causes, the worst first')).toBeTruthy()
+  })
+  it('without trouble says so', async () => {
+    show('/fleet', 'fine')
+    expect(await screen.findByText('No module that you may see needs attention.')).toBeTruthy()
+    expect(screen.getByText('No module needs attention.')).toBeTruthy()
   })
   it('links no version that no Kyma has', async () => {
     show('/fleet')

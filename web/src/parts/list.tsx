@@ -48,29 +48,34 @@ export function useListState(): ListState {
       set,
       toggle,
       clear: () => change({}),
-      filtered: [...parameters.keys()].some((name) => name !== 'sort' && name !== 'page'),
+      filtered: [...parameters.keys()].some((name) => !['sort', 'page', 'causes'].includes(name)),
     }),
     [parameters, set, toggle, change],
   )
 }
 
-/** withParameter changes one parameter; any but page and tab goes back to the first page. */
+/** withParameter changes one parameter; any that is not about another part of the page goes back to the first page. */
 export function withParameter(old: URLSearchParams, name: string, value: string | string[] | undefined): URLSearchParams {
   const next = new URLSearchParams(old)
   next.delete(name)
-  if (name !== 'page' && name !== 'tab') next.delete('page')
+  if (!['page', 'tab', 'causes'].includes(name)) next.delete('page')
   for (const one of Array.isArray(value) ? value : [value]) if (one) next.append(name, one)
   return next
 }
 
 /** listQuery is the question that a list's state asks. */
 export function listQuery(path: string, state: ListState, names: string[], fixed: Record<string, string> = {}): string {
-  const asked: Record<string, string | string[] | number> = { ...fixed, limit: pageSize, offset: (state.page - 1) * pageSize }
+  return query(path, { ...listParameters(state.parameters, names, fixed), limit: pageSize, offset: (state.page - 1) * pageSize })
+}
+
+/** listParameters are what an address says of a list, but for its page. */
+export function listParameters(parameters: URLSearchParams, names: string[], fixed: Record<string, string> = {}) {
+  const asked: Record<string, string | string[]> = { ...fixed }
   for (const name of [...names, 'search', 'sort']) {
-    const values = state.parameters.getAll(name)
+    const values = parameters.getAll(name)
     if (values.length > 0) asked[name] = values
   }
-  return query(path, asked)
+  return asked
 }
 
 /** useSearchText returns the field's text: the user's input, or the address's when that changes. */
@@ -150,16 +155,30 @@ export interface Column {
   hidden?: boolean
 }
 
+interface TableProps {
+  label: string
+  columns: Column[]
+  state?: ListState
+  /** sorted is the order without one in the address. */
+  sorted?: string
+  cards?: boolean
+  dense?: boolean
+  /** tall tables scroll below their head. */
+  tall?: boolean
+  children: ReactNode
+}
+
 /** Table is a table that one can sort, and that becomes cards on a narrow screen. */
-export function Table(props: { label: string; columns: Column[]; state?: ListState; cards?: boolean; children: ReactNode }) {
+export function Table(props: TableProps) {
+  const classes = ['table', props.cards !== false && 'cards', props.dense && 'dense']
   return (
-    <div className="card table-wrap">
-      <table className={'table' + (props.cards === false ? '' : ' cards')}>
+    <div className={'card table-wrap' + (props.tall ? ' tall' : '')}>
+      <table className={classes.filter(Boolean).join(' ')}>
         <caption className="hidden-text">{props.label}</caption>
         <thead>
           <tr>
             {props.columns.map((column) => (
-              <Head key={column.key} column={column} state={props.state} />
+              <Head key={column.key} column={column} state={props.state} sorted={props.sorted} />
             ))}
           </tr>
         </thead>
@@ -169,7 +188,7 @@ export function Table(props: { label: string; columns: Column[]; state?: ListSta
   )
 }
 
-function Head({ column, state }: { column: Column; state?: ListState }) {
+function Head({ column, state, sorted }: { column: Column; state?: ListState; sorted?: string }) {
   if (column.hidden)
     return (
       <th scope="col">
@@ -177,7 +196,7 @@ function Head({ column, state }: { column: Column; state?: ListState }) {
       </th>
     )
   if (!column.sort || !state) return <th scope="col">{column.label}</th>
-  const sort = state.parameters.get('sort') ?? ''
+  const sort = state.parameters.get('sort') ?? sorted ?? ''
   const up = sort === column.key
   const down = sort === '-' + column.key
   const next = up ? '-' + column.key : down ? undefined : column.key

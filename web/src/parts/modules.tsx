@@ -5,7 +5,10 @@ import type { Module } from '../api'
 import { moduleLink } from '../deeds/Progress'
 import { sentence, stateWord, phaseWord } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
-import { Table, type Column, type ListState } from './list'
+import { DataTable, type CellColumn } from '../table/DataTable'
+import { Ago } from './details'
+import type { ListState } from './list'
+import type { ModuleRow } from '../table/answers'
 
 /** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
 export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'
@@ -103,71 +106,118 @@ export function reasonOf(m: Module): string {
   return sentence(first || m.installation.message || m.module.message)
 }
 
-const columns: Column[] = [
-  { key: 'name', label: 'Module', sort: true },
-  { key: 'kyma', label: 'Kyma', sort: true },
-  { key: 'state', label: 'State', sort: true },
-  { key: 'installation', label: 'Installation' },
-  { key: 'desired', label: 'Desired' },
-  { key: 'installed', label: 'Installed' },
-  { key: 'available', label: 'Available' },
+/** slowMeans says why a module that is in progress needs attention. */
+const slowMeans = 'It has been in progress for more than two minutes: look at what it waits for.'
+
+/** moduleColumns are those of every table of modules. */
+export const moduleColumns: CellColumn<ModuleRow>[] = [
+  { key: 'name', label: 'Module', sort: true, cell: (m) => <Name m={m} /> },
+  { key: 'kyma', label: 'Kyma', sort: true, cell: (m) => <KymaCell kyma={m.kyma} /> },
+  {
+    key: 'state',
+    label: 'State',
+    sort: true,
+    cell: (m) => (
+      <span className="row">
+        <StateBadge state={m.state} message={reasonOf(m)} />
+        {m.attention && m.state === 'Processing' && (
+          <Tag tone="warn" means={slowMeans}>
+            Takes long
+          </Tag>
+        )}
+      </span>
+    ),
+  },
+  {
+    key: 'installation',
+    label: 'Installation',
+    className: (m) => (m.installation.state === 'Installed' ? 'dull' : ''),
+    cell: (m) => (
+      <span className="row nowrap-row">
+        <PhaseBadge state={m.installation.state} message={m.installation.message} />
+        {m.installation.progress && <span className="dim small nowrap">{m.installation.progress}</span>}
+      </span>
+    ),
+  },
+  {
+    key: 'desired',
+    label: 'Desired',
+    className: () => 'mono',
+    cell: (m) => (
+      <>
+        {m.version.desired || '–'}
+        {(m.channel || m.release) && <span className="channel dim">{m.channel || `release ${m.release}`}</span>}
+      </>
+    ),
+  },
+  {
+    key: 'installed',
+    label: 'Installed',
+    sort: true,
+    className: () => 'mono',
+    cell: ({ version: { installed, mismatch } }) => (mismatch ? <span className="differs">{installed || '–'}</span> : installed || '–'),
+  },
+  {
+    key: 'available',
+    label: 'Available',
+    className: (m) => (m.version.outdated ? 'mono' : 'mono dull'),
+    cell: ({ version: { available, outdated } }) => (outdated ? <span className="newer">{available}</span> : available || '–'),
+  },
+  { key: 'reason', label: 'Reason', off: true, cell: (m) => reasonWord(m) || '–' },
+  { key: 'since', label: 'Not ready since', off: true, cell: (m) => <Ago at={m.since ?? undefined} /> },
 ]
 
-export function ModuleTable({ modules, state, inKyma }: { modules: Module[]; state?: ListState; inKyma?: boolean }) {
-  const shown = columns.filter((column) => !(inKyma && column.key === 'kyma'))
+/** reasonWord is the reason of a module that is not ready, in one word: the one that the server filters by. */
+export function reasonWord({ state, installation, module }: Module): string {
+  if (state === 'Ready') return ''
+  const bad = module.state === 'Error' || module.state === 'Warning'
+  const resource = bad && !installation.warning && installation.state === 'Installed'
+  return (!installation.message || resource ? module.reason : installation.reason) ?? ''
+}
+
+interface ModuleTableProps {
+  modules: ModuleRow[]
+  /** name of the table whose columns are chosen. */
+  name?: string
+  state?: ListState
+  sorted?: string
+  inKyma?: boolean
+}
+
+export function ModuleTable({ modules, name, state, sorted, inKyma }: ModuleTableProps) {
   return (
-    <Table label="Modules" columns={shown} state={state}>
-      {modules.map((m) => (
-        <Row key={`${m.kyma}/${m.name}/${m.mandatory}`} m={m} inKyma={inKyma} />
-      ))}
-    </Table>
+    <DataTable
+      label="Modules"
+      name={name}
+      columns={inKyma ? withoutKyma : moduleColumns}
+      rows={modules}
+      keyOf={moduleKey}
+      state={state}
+      sorted={sorted}
+    />
   )
 }
 
-function Row({ m, inKyma }: { m: Module; inKyma?: boolean }) {
-  const { desired, installed, available, outdated, mismatch } = m.version
+const withoutKyma = moduleColumns.filter(({ key }) => key !== 'kyma')
+
+/** moduleKey tells modules of a list apart: one that is requested may be mandatory, too. */
+export const moduleKey = (m: Module) => `${m.kyma ?? ''}/${m.name}/${m.mandatory}/${m.manifest?.name ?? ''}/${m.record?.name ?? ''}`
+
+function Name({ m }: { m: Module }) {
   return (
-    <tr>
-      <td className="lead">
-        <div className="name-cell">
-          <Avatar name={m.name} />
-          <div>
-            <To to={moduleLink(m.kyma, m.name)}>
-              <strong>{m.name}</strong>
-            </To>
-            <div className="row tags">
-              <TypeTag type={m.type} />
-              <Badges module={m} />
-            </div>
-            {m.state !== 'Ready' && <p className="dim small flat two-lines">{reasonOf(m)}</p>}
-          </div>
+    <div className="name-cell">
+      <Avatar name={m.name} />
+      <div>
+        <To to={moduleLink(m.kyma, m.name)}>
+          <strong>{m.name}</strong>
+        </To>
+        <div className="row tags">
+          <TypeTag type={m.type} />
+          <Badges module={m} />
         </div>
-      </td>
-      {!inKyma && (
-        <td data-label="Kyma">
-          <KymaCell kyma={m.kyma} />
-        </td>
-      )}
-      <td data-label="State">
-        <StateBadge state={m.state} message={reasonOf(m)} />
-      </td>
-      <td data-label="Installation" className={m.installation.state === 'Installed' ? 'dull' : ''}>
-        <span className="row nowrap-row">
-          <PhaseBadge state={m.installation.state} message={m.installation.message} />
-          {m.installation.progress && <span className="dim small nowrap">{m.installation.progress}</span>}
-        </span>
-      </td>
-      <td data-label="Desired" className="mono">
-        {desired || '–'}
-        {m.channel && <span className="channel dim">{m.channel}</span>}
-      </td>
-      <td data-label="Installed" className="mono">
-        {mismatch ? <span className="differs">{installed || '–'}</span> : installed || '–'}
-      </td>
-      <td data-label="Available" className={outdated ? 'mono' : 'mono dull'}>
-        {outdated ? <span className="newer">{available}</span> : available || '–'}
-      </td>
-    </tr>
+        {m.state !== 'Ready' && <p className="dim small flat two-lines">{reasonOf(m)}</p>}
+      </div>
+    </div>
   )
 }
 

@@ -1,5 +1,5 @@
 // What the server answers about rollouts and the fleet, as types. The names are those of internal/client/rollouts and modulestatus.
-import type { Event, KymaCondition, List, Unread } from '../api'
+import type { Event, KymaCondition, List, State, Unread } from '../api'
 
 export type RolloutPhase =
   'Pending' | 'Progressing' | 'Waiting' | 'Halted' | 'RollingBack' | 'RolledBack' | 'Aborted' | 'Completed'
@@ -113,8 +113,26 @@ export interface FleetModule {
   mandatory: boolean
   kymas: number
   waiting: number
+  troubled: number
   versions: FleetVersion[] | null
   others: { versions: number; kymas: number }
+}
+export interface FleetList extends List<FleetModule> {
+  counts: { kymas: Partial<Record<State, number>>; modules: Partial<Record<State, number>>; attention: number }
+}
+/** FleetCause are the modules that need attention for the same cause. */
+export interface FleetCause {
+  id: string
+  namespace: string
+  module: string
+  version: string
+  reason: string
+  pattern: string
+  state: State
+  message: string
+  modules: number
+  kymas: number
+  since?: string
 }
 
 export type HistoryDeed =
