@@ -1,8 +1,8 @@
 // The fleet: counts on top, what is wrong by cause, and the versions of every module across all Kymas.
 import { Grid3x3 } from 'lucide-react'
 import { Link } from 'react-router'
-import { Causes } from '../causes/Causes'
-import { modulesOf, otherVersionsOf } from '../causes/links'
+import { Causes } from '../attention/Causes'
+import { modulesOf, otherVersionsOf } from '../attention/links'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, Tag, To, Unseen } from '../parts/basics'
 import { Counts } from '../parts/counts'
