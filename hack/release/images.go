@@ -110,7 +110,8 @@ func (r *release) index(name string, built []program) (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// wholeName returns the name that a kubelet looks for on its node: that of reference, with the registry that it stands for where it names none.
+// wholeName returns the name that a kubelet looks for on its node: that of reference, with the registry that it stands for where it names
+// none.
 func (r *release) wholeName(name string) (string, error) {
 	named, err := reference.ParseDockerRef(r.reference(name))
 	if err != nil {

@@ -12,7 +12,8 @@ var Pure = []string{
 	"pkg/inventory", "pkg/health", "pkg/conditions", "pkg/crdsafety", "pkg/excerpt", "pkg/fielddiff", "pkg/generated", "pkg/hooks",
 	"pkg/moduleversion", "pkg/permissions", "pkg/requirements",
 	"internal/module", "internal/module/revision", "internal/module/rollout", "internal/manager/sharding/assignment",
-	"internal/client/modulestatus", "internal/client/modulestatus/rootcause", "internal/client/rollouts", "internal/client/releasepreview", "internal/takeover",
+	"internal/client/modulestatus", "internal/client/modulestatus/rootcause",
+	"internal/client/rollouts", "internal/client/releasepreview", "internal/takeover",
 }
 
 // outside are the imports by which a package reaches the world; a trailing "/" means everything below.

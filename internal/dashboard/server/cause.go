@@ -12,7 +12,8 @@ import (
 // evidenceLasts is how long the evidence about a module is reused: it takes more requests than the rest of its page.
 const evidenceLasts = 10 * time.Second
 
-// causeOf returns why a module is not ready, nil if it is. in has what was read of its cluster, unless unread says why that was not possible.
+// causeOf returns why a module is not ready, nil if it is. in has what was read of its cluster, unless unread says why that was not
+// possible.
 func (s *Server) causeOf(ctx context.Context, u *User, o *one, in *modulestatus.Inputs, unread error) *modulestatus.Cause {
 	if o.module.State == modulestatus.Ready {
 		return nil

@@ -24,7 +24,7 @@ import (
 type computedSite struct {
 	*testing.T
 	server *Server
-	ctx    context.Context //nolint:containedctx // of a test
+	ctx    context.Context
 	now    time.Time
 }
 

@@ -108,7 +108,7 @@ func sortPage[T any](items []T, by map[string]func(a, b *T) int, p page) {
 	}
 }
 
-// counts counts Kymas and modules.
+// counts returns how many Kymas and modules there are in each state, and how many modules need attention.
 func (s *snapshot) counts(ctx context.Context, at time.Time) fleetCounts {
 	counts := fleetCounts{Kymas: map[modulestatus.State]int{}, Modules: map[modulestatus.State]int{}}
 	for i := range s.kymas {
