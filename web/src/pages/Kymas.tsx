@@ -161,7 +161,7 @@ function Labels({ labels }: { labels: KymaRow['labels'] }) {
   return (
     <span className="row tags">
       {all.map((label) => (
-        <span key={label} className="tag label-tag">
+        <span key={label} className="tag label-tag" title={label}>
           {label}
         </span>
       ))}
