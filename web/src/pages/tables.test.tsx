@@ -73,7 +73,7 @@ describe('the look of tables', () => {
     expect(heads(table)).toContain('Labels')
     expect(within(table).getAllByText('env=prod').length).toBeGreaterThan(0)
     await user.click(screen.getByRole('button', { name: 'Columns' }))
-    await user.click(await screen.findByRole('button', { name: 'As usual' }))
+    await user.click(await screen.findByRole('button', { name: 'Reset' }))
     expect(heads(table)).not.toContain('Labels')
     expect(heads(table)).toContain('Created')
   })

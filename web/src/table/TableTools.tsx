@@ -71,7 +71,7 @@ function Columns({ name, columns }: { name: string; columns: (Column & Choosable
             </label>
           ))}
           <Button size="compact-sm" variant="light" onClick={() => tablePrefs.set(withoutColumns(prefs, name))}>
-            As usual
+            Reset
           </Button>
         </div>
       </Popover.Dropdown>
