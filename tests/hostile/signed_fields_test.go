@@ -24,6 +24,7 @@ func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	compare(t, "a Kyma", fieldsOf(reflect.TypeFor[v1beta2.KymaSpec](), "json"), slices.Collect(maps.Keys(kymaFields)))
 	release := fieldsOf(reflect.TypeFor[v1beta2.ModuleReleaseMetaSpec](), "json")
 	compare(t, "a ModuleReleaseMeta", release, slices.Collect(maps.Keys(releaseFields)))
+	compare(t, "a KymaRelease", fieldsOf(reflect.TypeFor[v1beta2.KymaReleaseSpec](), "json"), slices.Collect(maps.Keys(kymaReleaseFields)))
 	compare(t, "what a chart is rendered with", fieldsOf(reflect.TypeFor[render.Input](), ""), keysOf(chartRows))
 	expectJudged(t, manifestRows)
 	expectJudged(t, templateRows)
@@ -39,10 +40,17 @@ func TestSignedFields_EveryFieldHasARow(t *testing.T) {
 	}
 }
 
+// kymaReleaseFields covers all fields of the spec of a KymaRelease.
+var kymaReleaseFields = map[string]string{
+	"modules.name":    "names a module, whose ModuleReleaseMeta names the component",
+	"modules.version": "chooses a version, which is verified",
+}
+
 // kymaFields covers all fields of a Kyma's spec. Only Manifests install anything, and they are attacked in manifestRows: each entry states
 // the effect of a field there.
 var kymaFields = map[string]string{
 	"channel":                         "chooses a version, which is verified",
+	"release":                         "chooses a version of each module, which are verified",
 	"skipMaintenanceWindows":          "says when signed content is installed",
 	"remote":                          "says which cluster it goes to; --local-namespaces bounds that",
 	"modules.name":                    "names a module, whose release names the component",
