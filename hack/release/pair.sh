@@ -15,9 +15,11 @@ build() { # variable commit version
 	out=$PWD/dist/releases/${commit:0:12}
 	if [ ! -e "$out/SHA256SUMS" ]; then
 		source=$(mktemp -d)
+		trap 'git worktree remove --force "'"$source"'"' EXIT
 		git worktree add --quiet --detach "$source" "$commit"
 		make -C "$source" release VERSION="$3" OUT="$out" PLATFORMS="$(go env GOOS)/$(go env GOARCH)" >&2
 		git worktree remove --force "$source"
+		trap - EXIT
 	fi
 	echo "$1=$out"
 }

@@ -18,7 +18,7 @@ export const wrong = (status: number, reason: string, message: string): Reply =>
 
 export const nothing = (world: World) => world.scenario === 'empty' || world.scenario === 'blind'
 
-/** unreadOf is what somebody cannot read who may see nothing. */
+/** unreadOf lists what a user without any rights cannot read. */
 export function unreadOf(world: World): Unread[] {
   if (world.scenario !== 'blind') return []
   return ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate'].map((name) => {

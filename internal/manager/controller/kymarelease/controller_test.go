@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/manager/sharding"
@@ -126,5 +127,22 @@ func TestFinders(t *testing.T) {
 				t.Errorf("enqueues %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAnotherSpec(t *testing.T) {
+	at := func(uid types.UID, generation int64) *v1beta2.KymaRelease {
+		return &v1beta2.KymaRelease{ObjectMeta: metav1.ObjectMeta{UID: uid, Generation: generation}}
+	}
+	for what, row := range map[string]struct {
+		before, now *v1beta2.KymaRelease
+		want        bool
+	}{
+		"its own status":                        {at("a", 1), at("a", 1), false},
+		"made again while the watch was broken": {at("a", 1), at("b", 1), true},
+	} {
+		if got := anotherSpec.Update(event.UpdateEvent{ObjectOld: row.before, ObjectNew: row.now}); got != row.want {
+			t.Errorf("%s: it is looked at: %t, want %t", what, got, row.want)
+		}
 	}
 }

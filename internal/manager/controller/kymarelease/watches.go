@@ -32,7 +32,7 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("kymarelease").
 		WithOptions(options).
-		For(&v1beta2.KymaRelease{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1beta2.KymaRelease{}, builder.WithPredicates(anotherSpec)).
 		Watches(&v1beta2.Kyma{}, onChange(ofKyma)).
 		Watches(&v1beta2.ModuleTemplate{}, onChange(r.ofTemplate), builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
@@ -42,6 +42,12 @@ func (r *Reconciler) Setup(mgr ctrl.Manager, options controller.Options) error {
 	}
 	return controlled.Complete(r)
 }
+
+// anotherSpec passes a release that appears, goes, or is another one than before: one that was deleted and made again while the watch was
+// broken arrives as a change of the same generation.
+var anotherSpec = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
+})
 
 // finder returns the releases that an event concerns; before or now is nil for an object that appears or goes.
 type finder func(ctx context.Context, before, now client.Object) []types.NamespacedName
