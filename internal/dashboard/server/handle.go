@@ -81,7 +81,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 }
 
 type errorBody struct {
-	Error *Problem `json:"error"`
+	Error Problem `json:"error"`
 }
 
 // answerProblem writes an error. A login that the hub no longer accepts ends the session; one that only a runtime refuses is a problem of
@@ -101,7 +101,7 @@ func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, err error
 	if p.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
 		s.log.Info("a request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "reason", p.Reason, "message", p.Message)
 	}
-	answer(w, p.Status, errorBody{p})
+	answer(w, p.Status, errorBody{*p})
 }
 
 // decode reads the body of a request: one JSON document of at most 1 MiB, without unknown fields.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
@@ -24,6 +25,7 @@ type shape struct {
 	Ref        string            `json:"$ref"`
 	Type       any               `json:"type"`
 	Properties map[string]*shape `json:"properties"`
+	Required   []string          `json:"required"`
 	Items      *shape            `json:"items"`
 	OneOf      []*shape          `json:"oneOf"`
 	AllOf      []*shape          `json:"allOf"`
@@ -82,26 +84,29 @@ func TestOpenAPI_TheDocumentHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
+// documentedTypes are the types of answers and bodies, by the name of their schema.
+var documentedTypes = map[string]any{
+	"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": modulestatus.KymaLine{}, "KymaList": List[kymaRow]{},
+	"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[moduleRow]{},
+	"KymaRow": kymaRow{}, "ModuleRow": moduleRow{}, "FleetCause": modulestatus.TroubleGroup{}, "FleetCauseList": List[modulestatus.TroubleGroup]{},
+	"Filters": filterChoices{}, "FleetCounts": fleetCounts{},
+	"ModuleDetail":   moduleDetail{},
+	"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
+	"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
+	"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
+	"Review": versionReview{}, "Forecast": forecast{}, "Needs": needs{}, "Need": needLine{}, "Consent": moduleConsent{}, "Strategy": moduleStrategy{},
+	"Finding": permissions.Finding{}, "Changes": releasepreview.Changes{}, "OutcomeGroup": releasepreview.Group{}, "Unreadable": unreadable{},
+	"FleetModule": modulestatus.FleetModule{}, "FleetList": fleetList{},
+	"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
+	"Operation": operations.Operation{}, "Preview": operations.Preview{},
+	"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
+	"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
+	"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
+}
+
 func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 	doc := documented(t)
-	for name, value := range map[string]any{
-		"Session": sessionAnswer{}, "Unread": Unread{}, "Overview": overview{}, "KymaLine": modulestatus.KymaLine{}, "KymaList": List[kymaRow]{},
-		"KymaDetail": kymaDetail{}, "KymaSpec": kymaSpec{}, "Module": modulestatus.Module{}, "ModuleList": List[moduleRow]{},
-		"KymaRow": kymaRow{}, "ModuleRow": moduleRow{}, "FleetCause": modulestatus.TroubleGroup{}, "FleetCauseList": List[modulestatus.TroubleGroup]{},
-		"Filters": filterChoices{}, "FleetCounts": fleetCounts{},
-		"ModuleDetail":   moduleDetail{},
-		"ModuleResource": moduleResource{}, "OfferedResource": offeredResource{}, "Vouched": modulestatus.Provenance{}, "Node": modulestatus.Node{}, "Offer": modulestatus.Offer{}, "OfferVersion": modulestatus.OfferVersion{}, "Event": Event{},
-		"Rollout": rollouts.Rollout{}, "RolloutList": rolloutList{}, "RolloutDetail": rolloutDetail{}, "RolloutChannel": rollouts.Channel{},
-		"RolloutWave": rollouts.Wave{}, "DeedAct": deedAct{}, "Revision": revisionLine{},
-		"Review": versionReview{}, "Forecast": forecast{}, "Needs": needs{}, "Need": needLine{}, "Consent": moduleConsent{}, "Strategy": moduleStrategy{},
-		"Finding": permissions.Finding{}, "Changes": releasepreview.Changes{}, "OutcomeGroup": releasepreview.Group{}, "Unreadable": unreadable{},
-		"FleetModule": modulestatus.FleetModule{}, "FleetList": fleetList{},
-		"ReleaseLine": releaseLine{}, "ReleaseList": releaseList{}, "Settings": settings{},
-		"Operation": operations.Operation{}, "Preview": operations.Preview{},
-		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
-		"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
-		"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
-	} {
+	for name, value := range documentedTypes {
 		at := doc.Components.Schemas[name]
 		if at == nil {
 			t.Errorf("there is no schema %s", name)
@@ -128,15 +133,23 @@ func compare(t *testing.T, doc apiDocument, where string, at *shape, is reflect.
 		return
 	}
 	fields := fieldsOf(is)
-	for name, of := range fields {
+	for name, field := range fields {
 		if at.Properties[name] == nil {
 			t.Errorf("%s: the schema has no %q", where, name)
 			continue
 		}
-		compare(t, doc, where+"."+name, at.Properties[name], of, depth+1)
+		if always := !omitted(field); !slices.Contains(requestBodies, strings.Split(where, ".")[0]) {
+			if always != slices.Contains(at.Required, name) {
+				t.Errorf("%s.%s: it is always sent: %t; the schema requires it: %t", where, name, always, !always)
+			}
+			if always && nilable(field.Type) && !at.Properties[name].nullable() {
+				t.Errorf("%s.%s: it can be null, and the schema does not say so", where, name)
+			}
+		}
+		compare(t, doc, where+"."+name, at.Properties[name], field.Type, depth+1)
 	}
 	for name := range at.Properties {
-		if fields[name] == nil {
+		if _, there := fields[name]; !there {
 			t.Errorf("%s: the schema has %q, which answers do not", where, name)
 		}
 	}
@@ -152,14 +165,39 @@ func (doc *apiDocument) resolved(at *shape) *shape {
 	}
 	joined := &shape{Properties: map[string]*shape{}}
 	for _, part := range at.AllOf {
-		maps.Copy(joined.Properties, doc.resolved(part).Properties)
+		part := doc.resolved(part)
+		maps.Copy(joined.Properties, part.Properties)
+		joined.Required = append(joined.Required, part.Required...)
 	}
 	return joined
 }
 
-// fieldsOf returns the names that JSON gives to the fields of a struct.
-func fieldsOf(is reflect.Type) map[string]reflect.Type {
-	found := map[string]reflect.Type{}
+// requestBodies are schemas of what is sent to the server: whether a field may be missing is decided by its validation.
+var requestBodies = []string{"Deed", "NewSource"}
+
+// omitted says whether a field is left out when it is empty.
+func omitted(field reflect.StructField) bool {
+	_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+}
+
+// nilable says whether JSON can have null for a type. Maps are left out: counts are always made.
+func nilable(is reflect.Type) bool {
+	return is.Kind() == reflect.Slice || is.Kind() == reflect.Pointer || is == reflect.TypeFor[metav1.Time]()
+}
+
+// nullable says whether null fits a schema. Without a type everything does.
+func (s *shape) nullable() bool {
+	if s.Type == nil && len(s.OneOf) == 0 {
+		return s.Ref == ""
+	}
+	types, _ := s.Type.([]any)
+	return slices.Contains(types, any("null")) || slices.ContainsFunc(s.OneOf, func(one *shape) bool { return one.Type == "null" })
+}
+
+// fieldsOf returns the fields of a struct by the names that JSON gives them.
+func fieldsOf(is reflect.Type) map[string]reflect.StructField {
+	found := map[string]reflect.StructField{}
 	for field := range is.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
@@ -167,7 +205,7 @@ func fieldsOf(is reflect.Type) map[string]reflect.Type {
 		case field.Anonymous && name == "":
 			maps.Copy(found, fieldsOf(field.Type))
 		default:
-			found[name] = field.Type
+			found[name] = field
 		}
 	}
 	return found

@@ -81,7 +81,7 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if isFile(name) || len(s.index) == 0 {
-		answer(w, http.StatusNotFound, errorBody{&Problem{Reason: WhyNotFound, Message: "there is no such file"}})
+		answer(w, http.StatusNotFound, errorBody{Problem{Reason: WhyNotFound, Message: "there is no such file"}})
 		return
 	}
 	nonce, _ := r.Context().Value(keyNonce).(string)
