@@ -182,8 +182,8 @@ verify-web: ## Check and test the front end, and that what is committed is what 
 	@hack/node-version.sh
 	$(web) check
 	cd web && npm run --silent build
-	@changed=$$(git status --porcelain -- internal/dashboard/server/assets/dist); \
-	[ -z "$$changed" ] || { printf 'the built front end differs from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
+	@changed=$$(git status --porcelain -- internal/dashboard/server/assets/dist web/src/apischema.d.ts); \
+	[ -z "$$changed" ] || { printf 'the built front end or its types of the API differ from what is committed; run make web and commit:\n%s\n' "$$changed"; exit 1; }
 
 .PHONY: test
 test: ## Run the unit and end-to-end tests, on real API servers, and print how long each stage took.

@@ -3,7 +3,7 @@ import hooks from 'eslint-plugin-react-hooks'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['node_modules/**', 'dist/**', 'tools/**'] },
+  { ignores: ['node_modules/**', 'dist/**', 'tools/**', 'src/apischema.d.ts'] },
   ...tseslint.configs.strict,
   {
     files: ['**/*.{ts,tsx}'],

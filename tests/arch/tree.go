@@ -115,7 +115,8 @@ func (t *Tree) add(packages map[string]*Package, name, relative string) error {
 	if err != nil {
 		return err
 	}
-	source := Source{Path: relative, Lines: bytes.Count(data, []byte("\n"))}
+	// Types of the front end are declared by hand nowhere: a file of declarations is the output of a tool.
+	source := Source{Path: relative, Lines: bytes.Count(data, []byte("\n")), Generated: strings.HasSuffix(base, ".d.ts")}
 	if isGo && !otherModule(filepath.Dir(name), t.Root) {
 		file, err := t.parse(name, relative, data)
 		if err != nil || file == nil {

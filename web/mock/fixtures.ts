@@ -1,7 +1,6 @@
 // What the mock's cluster holds. Typed by src/api.ts, so that it cannot drift from what the pages expect.
 import { elsewhere, newer, pending } from './reviews'
-import type { Event, KymaLine, Module, Offer, OfferVersion, Release, Settings, Source } from '../src/api'
-import type { KymaRow } from '../src/table/answers'
+import type { Event, KymaLine, KymaRow, Module, Offer, OfferVersion, Release, Settings, Source } from '../src/api'
 
 export { cause, why } from './rootcause'
 
@@ -272,6 +271,7 @@ export const releases: Release[] = [
     versions: ['1.1.0', '1.0.0'],
     problems: [],
     access: { edit: true },
+    installed: null,
   },
   {
     name: 'greeter',
@@ -280,6 +280,7 @@ export const releases: Release[] = [
     versions: ['1.3.0', '1.2.0', '1.1.0'],
     problems: [],
     access: { edit: false },
+    installed: null,
   },
   {
     name: 'old-thing',
@@ -288,6 +289,7 @@ export const releases: Release[] = [
     versions: [],
     problems: ['channel regular offers version 0.9.0, and there is no template of it'],
     access: { edit: true },
+    installed: null,
   },
   {
     name: 'warden',
@@ -297,6 +299,7 @@ export const releases: Release[] = [
     mandatory: '1.2.0',
     problems: [],
     access: { edit: true },
+    installed: null,
   },
 ]
 
@@ -308,7 +311,7 @@ export const sources: Source[] = [
     digest: '',
     key: '',
     checked: minutes(31),
-    modules: ['cap-operator', 'docker-registry', 'registry-proxy'],
+    modules: 3,
   },
   {
     name: 'our-own',
@@ -317,7 +320,7 @@ export const sources: Source[] = [
     digest: 'sha256:8f43c1d2',
     key: '',
     checked: minutes(600),
-    modules: ['billing'],
+    modules: 1,
   },
   {
     name: 'broken',
@@ -325,7 +328,7 @@ export const sources: Source[] = [
     kind: 'https',
     checked: minutes(3),
     read: minutes(300),
-    modules: ['relic'],
+    modules: 1,
     error: 'https://old.example.com/all-modules.json answers with status 404: check the address',
   },
 ]

@@ -1,9 +1,8 @@
 // The lists of the mock: pages, order, and what they are filtered by.
-import type { Module, Problem, State, Unread } from '../src/api'
+import type { Filters, KymaRow, Module, Problem, State, Unread } from '../src/api'
 import { severity } from '../src/words'
 import * as rollouts from './rollouts'
 import type { World } from './state'
-import type { Filters, KymaRow } from '../src/table/answers'
 
 export interface Reply {
   status: number

@@ -14,7 +14,8 @@ const greeting = (name: string, uid: string, over = {}) => ({
 
 /** previewOf is what the mock says would happen. */
 export function previewOf(world: World, deed: Deed): Preview {
-  const plain: Preview = { way: 'Kyma', why: '', confirm: '', diff: [], blocking: [], warnings: [], refused: '' }
+  const lists = { diff: [], blocking: [], warnings: [], dependents: [], templates: [] }
+  const plain: Preview = { way: 'Kyma', why: '', confirm: '', refused: '', ...lists }
   switch (deed.kind) {
     case 'add': {
       const there = deed.modules.find((m) => deed.direct && world.modules.some((have) => have.name === m.name && have.kyma))
@@ -40,7 +41,7 @@ export function previewOf(world: World, deed: Deed): Preview {
           way === 'Kyma'
             ? [
                 {
-                  object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+                  object: { ...kymaRef, name: deed.kyma?.split('/')[1] ?? '' },
                   change: 'Update',
                   fields: names.map((name, i) => ({
                     path: `spec.modules[${i + 3}]`,
@@ -77,7 +78,7 @@ export function previewOf(world: World, deed: Deed): Preview {
         confirm: deed.module,
         warnings: deed.cascade ? ['2 objects that people made are deleted with it'] : [],
         diff: [
-          ...(deed.cascade ? blocking.map((b) => ({ object: b.ref, change: 'Delete' as const })) : []),
+          ...(deed.cascade ? blocking.map((b) => ({ object: b.ref, change: 'Delete' as const, fields: null })) : []),
           { object: kymaRef, change: 'Update' as const, fields: [{ path: 'spec.modules', from: `name: ${deed.module}`, to: '' }] },
         ],
       }
@@ -100,7 +101,7 @@ export function previewOf(world: World, deed: Deed): Preview {
             change: 'Update',
             fields: [{ path: 'spec.greeting', from: 'Hello', to: 'Good morning' }],
           },
-          { object: kymaRef, change: 'Unchanged' },
+          { object: kymaRef, change: 'Unchanged', fields: null },
         ],
       }
     case 'rollout':
@@ -135,12 +136,12 @@ export function previewOf(world: World, deed: Deed): Preview {
         ...plain,
         diff: [
           {
-            object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+            object: { ...kymaRef, name: deed.kyma?.split('/')[1] ?? '' },
             change: 'Update',
             fields: [
               deed.kind === 'approve'
-                ? { path: `spec.modules[${deed.module}].approved`, from: '', to: deed.target }
-                : { path: `spec.modules[${deed.module}].upgradeStrategy`, from: '', to: deed.strategy },
+                ? { path: `spec.modules[${deed.module}].approved`, from: '', to: deed.target ?? '' }
+                : { path: `spec.modules[${deed.module}].upgradeStrategy`, from: '', to: deed.strategy ?? '' },
             ],
           },
         ],
@@ -154,9 +155,9 @@ export function previewOf(world: World, deed: Deed): Preview {
         warnings: deed.kind === 'back' ? [`the author does not vouch for that: the ModuleTemplate does not say so`] : [],
         diff: [
           {
-            object: { ...kymaRef, name: deed.kyma.split('/')[1] ?? '' },
+            object: { ...kymaRef, name: deed.kyma?.split('/')[1] ?? '' },
             change: 'Update',
-            fields: [{ path: `spec.modules[${deed.module}].avoid`, from: '', to: deed.kind === 'back' ? deed.target : '' }],
+            fields: [{ path: `spec.modules[${deed.module}].avoid`, from: '', to: deed.kind === 'back' ? (deed.target ?? '') : '' }],
           },
         ],
       }

@@ -1,6 +1,5 @@
 // What the mock knows of versions: what they may do, change and need, who must agree, and what becomes of a fleet.
-import type { ModuleDetail } from '../src/api'
-import type { Changes, Consent, Finding, Forecast, Need, Needs, Pending, Review, Severity } from '../src/review/answers'
+import type { Changes, Consent, Finding, Forecast, ModuleDetail, Need, Needs, Pending, Review, Severity } from '../src/api'
 import type { Reply } from './answers'
 import type { World } from './state'
 
@@ -53,7 +52,7 @@ export const changes: Changes = {
     definitionsChanged: [
       { name: 'notes.samples.kyma-project.io', severity: 'Low', sentences: ['Serves v1beta1, too.', 'Stores v1beta1, not v1alpha1.'] },
     ],
-    webhooksAdded: [{ name: 'MutatingWebhookConfiguration notes/defaults.notes.samples.kyma-project.io' }],
+    webhooksAdded: [{ name: 'MutatingWebhookConfiguration notes/defaults.notes.samples.kyma-project.io', hash: '' }],
     imagesChanged: [{ registry: 'registry.example.com', repository: 'notes/manager', before: ['2.0.0'], after: ['2.1.0'] }],
     imagesAdded: [{ registry: 'ghcr.io', repository: 'others/agent', tag: '0.3.1' }],
   },
@@ -178,7 +177,8 @@ function late<T>(world: World, key: string, reading: T, there: T): Reply {
 
 /** review answers .../review. */
 export function review(world: World, module: string, version: string, against: string): Reply {
-  const reading: Review = { state: 'Reading', step: `reading ${module} ${version}`, module, version, against, limits }
+  const nothing = { problem: null, changes: null, may: null }
+  const reading: Review = { state: 'Reading', step: `reading ${module} ${version}`, module, version, against, limits, ...nothing }
   if (module === 'telemetry') {
     return late(world, 'review ' + module, reading, {
       ...reading,
@@ -220,12 +220,18 @@ export function forecast(world: World, module: string, channel: string, version:
     version,
     limits,
     unread: [],
+    problem: null,
+    result: null,
+    changes: null,
   }
   return late(world, `forecast ${module} ${channel} ${version}`, reading, {
     ...reading,
     state: 'Done',
     step: '',
     result: {
+      module,
+      channel,
+      version,
       offered: '3.4.1',
       kymas: 1198,
       others: 12,

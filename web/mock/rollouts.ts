@@ -1,6 +1,5 @@
 // What the mock knows of rollouts, of the fleet, and of the history of modules.
-import type { FleetCause, FleetModule } from '../src/rollouts/answers'
-import type { Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave, Way } from '../src/rollouts/answers'
+import type { FleetCause, FleetModule, Revision, Rollout, RolloutAct, RolloutChannel, RolloutDetail, Wave, Way } from '../src/api'
 import type { Reply } from './lists'
 import { events } from './fixtures'
 import type { World } from './state'

@@ -1,5 +1,5 @@
 // The start: the nonce of the page for the styles that are made here, the colors, and then everything else.
-import '@mantine/core/styles.css'
+import './app/mantine.css'
 import './app/tokens.css'
 import './app/lists.css'
 import './app/details.css'

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { Store } from 'lucide-react'
 import type { KymaLine, List, Offer } from '../api'
-import { at, query } from '../live/http'
+import { query } from '../live/http'
 import { useLive, type Answer } from '../live/useLive'
 import { Avatar, Empty, Tag, TypeTag, NotRead, hidden } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
@@ -26,11 +26,11 @@ export function Choose({ w, act, wanted, begun, begin }: Props) {
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), 200)
   const [source, setSource] = useState(wanted.source)
-  const here = useLive<List<Offer>>(source ? null : query('/catalog', { search: asked, limit: 60 }), true)
+  const here = useLive(source ? null : query('/catalog', { search: asked, limit: 60 }), true)
   const there = useSourceOffers(source, asked)
   const answer = source ? there : here
-  const one = query('/catalog/' + encodeURIComponent(wanted.module), { namespace: wanted.namespace })
-  const offered = useLive<Offer>(wanted.module && !wanted.source ? one : null).data
+  const one = query('/catalog/{name}', { name: wanted.module, namespace: wanted.namespace })
+  const offered = useLive(wanted.module && !wanted.source ? one : null).data
   const first = wanted.source && source === wanted.source ? there.data?.items?.find(({ name }) => name === wanted.module) : offered
   const picked = first !== undefined && isPicked(w, first)
   useEffect(() => {
@@ -54,7 +54,7 @@ export function Choose({ w, act, wanted, begun, begin }: Props) {
 function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted: string }) {
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search === w.kyma ? '' : (search.split('/').pop() ?? ''), 200)
-  const answer = useLive<List<KymaLine>>(query('/kymas', { search: asked, limit: 20 }), true)
+  const answer = useLive(query('/kymas', { search: asked, limit: 20 }), true)
   const named = useNamed(wanted)
   const items = answer.data?.items ?? []
   useOnly(w, act, named.kyma ?? (wanted ? undefined : items.length === 1 && asked === '' ? items[0] : undefined))
@@ -89,8 +89,8 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
 /** useNamed is the Kyma that the address asks for, if it does. */
 function useNamed(wanted: string): { kyma?: KymaLine; waits: boolean } {
   const [namespace, name] = wanted.split('/')
-  const path = namespace && name ? query('/kymas' + at(namespace, name)) : null
-  const answer = useLive<{ kyma: KymaLine }>(path)
+  const path = namespace && name ? query('/kymas/{ns}/{name}', { ns: namespace, name }) : null
+  const answer = useLive(path)
   return { kyma: answer.data?.kyma, waits: path !== null && answer.loading }
 }
 

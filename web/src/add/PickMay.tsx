@@ -1,24 +1,21 @@
 // What a chosen version needs and may do, before it is added.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Offer } from '../api'
-import { at, query, send, type Refusal } from '../live/http'
+import { ask, query, type Refusal } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import { Notice } from '../parts/basics'
-import type { Needs } from '../review/answers'
 import { missing, NeedList } from '../review/Needs'
 import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { sentence } from '../words'
 import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
 
-const askedFor = (pick: Pick, version: string) => ({ version, namespace: pick.offer.namespace ?? '' })
+const askedFor = (pick: Pick, version: string) => ({ name: pick.offer.name, version, namespace: pick.offer.namespace ?? '' })
 
 /** PickNeeds lists what a version needs in the chosen Kyma, and adds what is missing there to what was chosen. */
 export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
   const version = versionOf(w, pick)
   const through = viaKyma(w, pick.offer)
-  const path = '/catalog' + at(pick.offer.name) + '/requirements'
-  const { data } = useAsked<Needs>(through && version ? query(path, { ...askedFor(pick, version), kyma: w.kyma }) : null)
+  const { data } = useAsked(through && version ? query('/catalog/{name}/requirements', { ...askedFor(pick, version), kyma: w.kyma }) : null)
   const [error, setError] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
   const needs = data?.needs ?? []
@@ -30,7 +27,7 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
     setError(undefined)
     try {
       for (const { name, channel } of lacks) {
-        const offer = await send<Offer>('GET', query('/catalog' + at(name), { namespace: pick.offer.namespace ?? '' }))
+        const offer = await ask(query('/catalog/{name}', { name, namespace: pick.offer.namespace ?? '' }))
         act({ do: 'toggle', offer })
         if (channel) act({ do: 'from', name, from: 'channel:' + channel })
       }
@@ -72,8 +69,7 @@ export function PicksMay({ w }: { w: Wizard }) {
         <ReviewOf
           key={pick.offer.name}
           title={`What ${pick.offer.name} ${versionOf(w, pick)} may do`}
-          path={'/catalog' + at(pick.offer.name)}
-          parameters={askedFor(pick, versionOf(w, pick))}
+          of={query('/catalog/{name}/review', askedFor(pick, versionOf(w, pick)))}
           eager={i < eagerly}
           open={picks.length === 1}
         />

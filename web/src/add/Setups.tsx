@@ -1,8 +1,7 @@
 // Step 3: how each module is set up.
 import { Radio } from '@mantine/core'
-import type { OfferedResource } from '../api'
 import { codeOf, Part } from '../app/code'
-import { query } from '../live/http'
+import { offeredResourceQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Avatar, Notice } from '../parts/basics'
 import { Loading } from '../parts/loaded'
@@ -55,7 +54,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
 function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
   const name = pick.offer.name
   const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '', kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
-  const answer = useLive<OfferedResource>(query('/catalog/' + encodeURIComponent(name) + '/resource', where))
+  const answer = useLive(offeredResourceQuery(name, where))
   const detail = detailOf(w, pick)
   if (pick.resource) {
     return (

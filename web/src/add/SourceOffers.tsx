@@ -1,7 +1,7 @@
 // The modules of a source, as offers: they are read when the source is chosen.
 import { NativeSelect } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import type { List, Offer, Source, SourceTest } from '../api'
+import type { List, Offer, SourceTest } from '../api'
 import { query, type Refusal } from '../live/http'
 import type { Failure } from '../live/live'
 import { useLive, type Answer } from '../live/useLive'
@@ -20,7 +20,7 @@ export function offersOf(test: SourceTest, source: string): Offer[] {
 
 /** SourceSelect chooses where modules come from; it is not there while there is only one place. */
 export function SourceSelect({ value, change }: { value: string; change: (name: string) => void }) {
-  const answer = useLive<List<Source>>(query('/sources'), true)
+  const answer = useLive(query('/sources'), true)
   const names = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster').map((source) => source.name)
   if (names.length === 0 && value === '') return null
   if (value !== '' && !names.includes(value)) names.push(value) // the one of the address may be gone: then one must get away from it
@@ -35,7 +35,7 @@ function goneSource(name: string): Failure {
 
 /** useSourceOffers reads a source. */
 export function useSourceOffers(name: string, words: string): Answer<List<Offer>> {
-  const sources = useLive<List<Source>>(query('/sources'), true)
+  const sources = useLive(query('/sources'), true)
   const source = sources.data?.items?.find((one) => one.name === name)
   const [test, setTest] = useState<SourceTest>()
   const [error, setError] = useState<Refusal>()

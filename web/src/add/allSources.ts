@@ -1,6 +1,6 @@
 // What all sources hold now, and which modules that came from them could be newer: the cluster itself does not know.
 import { useEffect, useState } from 'react'
-import type { List, Module, Offer, Source, SourceTest } from '../api'
+import type { Module, Offer, Source, SourceTest } from '../api'
 import { query, type Refusal } from '../live/http'
 import type { Failure } from '../live/live'
 import { useLive } from '../live/useLive'
@@ -28,7 +28,7 @@ interface Read {
 
 /** useShelves reads every source that is kept, or the one at an address; null reads none. */
 export function useShelves(url: string | null = ''): Shelves {
-  const list = useLive<List<Source>>(url === null ? null : query('/sources', { limit: 200 }), true)
+  const list = useLive(url === null ? null : query('/sources', { limit: 200 }), true)
   const readings = useReadings()
   const [read, setRead] = useState<Record<string, Read>>({})
   const found = (list.data?.items ?? []).filter((one) => one.kind !== 'cluster' && (url === '' || one.url === url))
@@ -67,7 +67,7 @@ export function newerOf(m: Module, shelves: Shelf[]): Module | undefined {
 
 /** useNewer are the directly installed modules whose sources hold a newer version, as far as their names have all words. */
 export function useNewer(words: string): { modules: Module[]; kept: Shelves } {
-  const installed = useLive<List<Module>>(query('/modules', { type: 'community', search: words, limit: 200 }), true)
+  const installed = useLive(query('/modules', { type: 'community', search: words, limit: 200 }), true)
   const any = (installed.data?.items ?? []).some((m) => !m.kyma && m.origin)
   const kept = useShelves(any ? '' : null)
   return { modules: (installed.data?.items ?? []).flatMap((m) => newerOf(m, kept.shelves) ?? []), kept }

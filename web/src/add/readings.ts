@@ -1,7 +1,7 @@
 // What reading a source gave, kept for a few minutes: a page that is opened again does not fetch every source from the network again.
 import { createContext, useContext } from 'react'
 import type { Source, SourceTest } from '../api'
-import { send } from '../live/http'
+import { post } from '../live/http'
 
 /** lasts is how long, in ms, a reading counts. Sources change rarely, and the Sources page reads one again at any time. */
 const lasts = 5 * 60_000
@@ -34,7 +34,7 @@ export class Readings {
     const kept = this.all.get(key)
     if (kept && now - kept.at < lasts) return kept.test
     this.forget(name)
-    const test = send<SourceTest>('POST', '/api/v1/sources/test', { name })
+    const test = post('/sources/test', { name }, {})
     this.all.set(key, { at: now, test })
     test.catch(() => {
       if (this.all.get(key)?.test === test) this.all.delete(key)

@@ -2,7 +2,7 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { Session } from '../api'
 import { liveOfTab } from '../live/browser'
-import { Refusal, send } from '../live/http'
+import { ask, post, query, Refusal, remove } from '../live/http'
 import { LiveContext } from '../live/useLive'
 
 interface SessionState {
@@ -44,11 +44,11 @@ export const tabs = 'kyma-session'
 async function logInByAddress(tell: (refused?: Refusal) => void): Promise<Session> {
   const code = takeCode()
   if (code)
-    await send('POST', '/api/v1/session', { code }).then(
+    await post('/session', { code }, {}).then(
       () => tell(),
       (refused: Refusal) => tell(refused),
     )
-  return send<Session>('GET', '/api/v1/session')
+  return ask(query('/session'))
 }
 
 export function SessionProvider({ children }: { children: ReactNode }) {
@@ -86,7 +86,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     else
       others.onmessage = () => {
         live.reset()
-        void load(send<Session>('GET', '/api/v1/session'))
+        void load(ask(query('/session')))
       }
     return () => others.close()
   }, [loggedIn, live, load])
@@ -96,16 +96,16 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       error,
       refused,
       login: async (with_) => {
-        await send('POST', '/api/v1/session', with_)
+        await post('/session', with_, {})
         live.reset()
-        await load(send<Session>('GET', '/api/v1/session'))
+        await load(ask(query('/session')))
       },
       logout: async () => {
-        await send('DELETE', '/api/v1/session').catch(() => undefined)
+        await remove('/session', {}).catch(() => undefined)
         live.reset()
-        await load(send<Session>('GET', '/api/v1/session'))
+        await load(ask(query('/session')))
       },
-      again: () => void load(send<Session>('GET', '/api/v1/session')),
+      again: () => void load(ask(query('/session'))),
     }),
     [session, error, refused, live, load],
   )

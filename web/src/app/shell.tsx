@@ -4,7 +4,6 @@ import { useDisclosure } from '@mantine/hooks'
 import { CircleUser, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { NavLink, Outlet, useLocation, useNavigate } from 'react-router'
-import type { List, Operation } from '../api'
 import { OperationDialog } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useConnection, useLive } from '../live/useLive'
@@ -196,7 +195,7 @@ export function Shell() {
   const [readings] = useState(() => new Readings())
   const [opened, { toggle, close }] = useDisclosure()
   const { session } = useSession()
-  const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 5 }), true)
+  const running = useLive(query('/operations', { state: 'Running', limit: 5 }), true)
   const main = useArrival()
   useSlash()
   const n = running.data?.total ?? 0

@@ -1,13 +1,12 @@
 // What is wrong in the fleet: the modules that need attention, one row for each cause however many Kymas it has.
 import { Button } from '@mantine/core'
-import type { List } from '../api'
+import type { FleetCause, List } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, StateBadge, Tag, To } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Table, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import type { FleetCause } from '../rollouts/answers'
 import { count, sentence } from '../words'
 import { modulesWith } from './links'
 
@@ -27,7 +26,7 @@ const columns: Column[] = [
 export function Causes({ state }: { state: ListState }) {
   const all = state.parameters.get('causes') === 'all'
   const search = state.parameters.get('search') ?? ''
-  const answer = useLive<List<FleetCause>>(query('/fleet/causes', { search, limit: all ? most : usual }), true)
+  const answer = useLive(query('/fleet/causes', { search, limit: all ? most : usual }), true)
   return (
     <section className="stack tight" aria-labelledby="causes">
       <h2 id="causes" className="flat">

@@ -1,9 +1,8 @@
 // Where the numbers of the fleet lead: to the list of exactly the modules that were counted.
-import { query } from '../live/http'
-import type { FleetCause, FleetModule } from '../rollouts/answers'
+import { search, type Parameters } from '../live/http'
+import type { FleetCause, FleetModule } from '../api'
 
-const modules = (parameters: Record<string, string | string[] | boolean | undefined>) =>
-  query('/modules', parameters).replace(/^\/api\/v1/, '')
+const modules = (parameters: Parameters<'/modules'>) => '/modules' + search(parameters)
 
 interface Cell {
   /** version is empty where none is installed yet. */

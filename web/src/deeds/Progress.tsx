@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Operation } from '../api'
-import { at, query, send, type Refusal } from '../live/http'
+import { at, post, query, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Notice, OperationBadge, StateBadge, To } from '../parts/basics'
 import { Ago } from '../parts/details'
@@ -14,7 +14,7 @@ const said = { Waiting: 'waits', Running: 'runs', Done: 'done', Failed: 'failed'
 
 /** Progress follows an operation live. */
 export function Progress({ id }: { id: string }) {
-  const answer = useLive<Operation>(query('/operations' + at(id)))
+  const answer = useLive(query('/operations/{id}', { id }))
   return (
     <Loaded answer={answer} rows={4}>
       {(operation) => <OperationView operation={operation} />}
@@ -133,7 +133,7 @@ function Buttons({ operation }: { operation: Operation }) {
     setBusy(true)
     setError(undefined)
     try {
-      await send('POST', '/api/v1/operations' + at(operation.id) + '/' + what)
+      await post(`/operations/{id}/${what}`, undefined, { id: operation.id })
     } catch (refusal) {
       setError(refusal as Refusal)
     }

@@ -3,7 +3,13 @@ import type { Deed, Preview } from '../api'
 import { ask, confirmed, hindrance, sorted, start, staying, takenText, toType, wayText, type Review } from './review'
 
 const deed: Deed = { kind: 'delete', kyma: 'a/b', module: 'm', cascade: false }
-const asked = (...previews: Preview[]): Review => ({ phase: 'asked', previews, operations: [] })
+const lists = { diff: null, blocking: null, warnings: null, dependents: null, templates: null }
+const none: Preview = { way: '', why: '', confirm: '', refused: '', ...lists }
+const asked = (...previews: Partial<Preview>[]): Review => ({
+  phase: 'asked',
+  previews: previews.map((one) => ({ ...none, ...one })),
+  operations: [],
+})
 const ref = { apiVersion: 'v1', kind: 'X', name: 'x' }
 
 afterEach(() => vi.unstubAllGlobals())
@@ -14,8 +20,8 @@ describe('what keeps somebody from starting', () => {
     ['the server is still trying', { phase: 'asking', previews: [], operations: [] }, '', true],
     ['it is refused', asked({ refused: 'no' }), '', true],
     ['one of several is refused', asked({}, { refused: 'no' }), '', true],
-    ['an object is refused', asked({ diff: [{ object: ref, change: 'Refused' }] }), '', true],
-    ['an object has an error', asked({ diff: [{ object: ref, change: 'Update', error: 'invalid' }] }), '', true],
+    ['an object is refused', asked({ diff: [{ object: ref, change: 'Refused', fields: null }] }), '', true],
+    ['an object has an error', asked({ diff: [{ object: ref, change: 'Update', fields: null, error: 'invalid' }] }), '', true],
     ['the word was not typed', asked({ confirm: 'keda' }), 'ked', true],
     ['it is gone already', asked({ way: 'Gone' }), '', true],
     ['the word was typed', asked({ confirm: 'keda' }), ' keda ', false],
@@ -24,13 +30,13 @@ describe('what keeps somebody from starting', () => {
 })
 
 it('adds what was typed only where it is asked for', () => {
-  expect(confirmed(deed, { confirm: 'm' }, 'm')).toEqual({ ...deed, confirmation: 'm' })
-  expect(confirmed(deed, {}, 'm')).toEqual(deed)
-  expect(toType([{}, { confirm: 'x' }])).toBe('x')
+  expect(confirmed(deed, { ...none, confirm: 'm' }, 'm')).toEqual({ ...deed, confirmation: 'm' })
+  expect(confirmed(deed, none, 'm')).toEqual(deed)
+  expect(toType([none, { ...none, confirm: 'x' }])).toBe('x')
 })
 
 it('shows what is refused and deleted first, and only counts what stays', () => {
-  const diff = (['Unchanged', 'Create', 'Update', 'Delete', 'Refused'] as const).map((change) => ({ object: ref, change }))
+  const diff = (['Unchanged', 'Create', 'Update', 'Delete', 'Refused'] as const).map((change) => ({ object: ref, change, fields: null }))
   const { changed, unchanged } = sorted(diff)
   expect(changed.map((c) => c.change)).toEqual(['Refused', 'Delete', 'Update', 'Create'])
   expect(unchanged).toBe(1)
@@ -71,7 +77,7 @@ it('keeps what began when a later deed is refused', async () => {
       n++ === 0 ? new Response('{"id":"1"}') : new Response('{"error":{"reason":"Refused","message":"no"}}', { status: 409 }),
     ),
   )
-  const after = await start([deed, deed], [{}, {}], '')
+  const after = await start([deed, deed], [none, none], '')
   expect(after.phase).toBe('started')
   expect(after.operations).toHaveLength(1)
   expect(after.error?.message).toBe('no')

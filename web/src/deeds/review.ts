@@ -1,6 +1,6 @@
 // What a user must see and say before something is done, as plain decisions.
 import type { Change, Deed, Operation, Preview } from '../api'
-import { Refusal, send } from '../live/http'
+import { post, Refusal } from '../live/http'
 import { count } from '../words'
 
 /** Review is how far a user and the server are with some deeds. */
@@ -16,7 +16,7 @@ export const asking: Review = { phase: 'asking', previews: [], operations: [] }
 /** ask lets the server try all deeds without doing them. */
 export async function ask(deeds: Deed[]): Promise<Review> {
   try {
-    const previews = await Promise.all(deeds.map((deed) => send<Preview>('POST', '/api/v1/previews', deed)))
+    const previews = await Promise.all(deeds.map((deed) => post('/previews', deed, {})))
     return { phase: 'asked', previews, operations: [] }
   } catch (error) {
     return { ...asking, phase: 'failed', error: error as Refusal }
@@ -28,7 +28,7 @@ export async function start(deeds: Deed[], previews: Preview[], typed: string): 
   const operations: Operation[] = []
   try {
     for (const [i, deed] of deeds.entries()) {
-      operations.push(await send<Operation>('POST', '/api/v1/operations', confirmed(deed, previews[i], typed)))
+      operations.push(await post('/operations', confirmed(deed, previews[i], typed), {}))
     }
     return { phase: 'started', previews, operations }
   } catch (error) {

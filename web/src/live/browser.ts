@@ -1,6 +1,5 @@
 // Live joined to this browser's window.
-import type { Session } from '../api'
-import { send } from './http'
+import { ask, query } from './http'
 import { Live, type Source } from './live'
 
 /** liveOfTab is the connection of this tab. ended is called when the session has ended. */
@@ -12,7 +11,7 @@ export function liveOfTab(ended: () => void): Live {
     now: () => performance.now(),
     random: Math.random,
     hidden: () => document.visibilityState === 'hidden',
-    loggedIn: async () => (await send<Session>('GET', '/api/v1/session')).loggedIn,
+    loggedIn: async () => (await ask(query('/session'))).loggedIn,
     ended,
   })
   document.addEventListener('visibilitychange', () => {

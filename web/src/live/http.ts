@@ -1,6 +1,9 @@
 // Requests that are no live query: what changes something, and what is asked once.
 import type { Problem } from '../api'
 import type { Failure } from './live'
+import type { AnswerTo, BodyOf, Deleted, DeletePath, GetPath, Needed, PathParameters, PostPath, Query, Reply, Value } from './paths'
+
+export type { AnswerTo, Parameters, Query } from './paths'
 
 /** Refusal is an answer that is an error. Its message is written for users. */
 export class Refusal extends Error implements Failure {
@@ -15,6 +18,9 @@ export class Refusal extends Error implements Failure {
     this.details = problem.details
   }
 }
+
+/** ask reads an answer once. It throws nothing but a Refusal. */
+export const ask = <T>(of: Query<T>): Promise<T> => send<T>('GET', of)
 
 /** send makes a request and reads its answer. It throws nothing but a Refusal. */
 export async function send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
@@ -56,8 +62,30 @@ export function problemOf(status: number, body: unknown): Problem {
   return { reason: 'Failed', message: `The server answered with status ${status} and gave no reason.` }
 }
 
-/** query writes a path with its parameters, sorted, so that the same question is always the same text. */
-export function query(path: string, parameters: Record<string, string | number | boolean | string[] | undefined> = {}): string {
+/** query writes the address of a GET: parameters that its path names are put there, each escaped, and the others after it. */
+export function query<P extends GetPath>(path: P, ...[parameters]: Needed<P>): Query<AnswerTo<P>> {
+  const all: Record<string, Value> = { ...parameters }
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  return addressOf(path, all) + search(Object.fromEntries(Object.entries(all).filter(([name]) => !inPath.includes(name))))
+}
+
+/** addressOf puts parameters into a path, each escaped. */
+function addressOf(path: string, parameters: Record<string, Value>): string {
+  return '/api/v1' + path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])))
+}
+
+/** post sends what changes something, and reads the answer. It throws nothing but a Refusal. */
+export function post<P extends PostPath>(path: P, body: BodyOf<P>, parameters: PathParameters<P, 'post'>): Promise<Reply<P>> {
+  return send('POST', addressOf(path, parameters), body)
+}
+
+/** remove deletes what a path is about. It throws nothing but a Refusal. */
+export function remove<P extends DeletePath>(path: P, parameters: Deleted<P>): Promise<void> {
+  return send('DELETE', addressOf(path, parameters))
+}
+
+/** search writes parameters, sorted, so that the same question is always the same text; what is empty is left out. */
+export function search(parameters: Record<string, Value>): string {
   const all = new URLSearchParams()
   for (const name of Object.keys(parameters).sort()) {
     const value = parameters[name]
@@ -66,7 +94,7 @@ export function query(path: string, parameters: Record<string, string | number |
     }
   }
   const text = all.toString()
-  return '/api/v1' + path + (text && '?' + text)
+  return text && '?' + text
 }
 
 /** at joins parts of a path, each escaped. */

@@ -1,6 +1,6 @@
 // The live query hook: useLive('/api/v1/modules') has the answer, and has the next one when it changes.
 import { createContext, useCallback, useContext, useEffect, useRef, useSyncExternalStore } from 'react'
-import { problemOf } from './http'
+import { problemOf, type Query } from './http'
 import type { Connection, Failure, Live, Result } from './live'
 
 export const LiveContext = createContext<Live | null>(null)
@@ -23,7 +23,7 @@ function useConnectionOf(): Live {
 }
 
 /** useLive asks a query as long as the component is there. null asks nothing. */
-export function useLive<T>(query: string | null, keep = false): Answer<T> {
+export function useLive<T>(query: Query<T> | null, keep = false): Answer<T> {
   const live = useConnectionOf()
   const subscribe = useCallback((listen: () => void) => (query === null ? nothing() : live.subscribe(query, listen)), [live, query])
   const result = useSyncExternalStore(subscribe, () => (query === null ? undefined : live.result(query)))

@@ -18,7 +18,7 @@ const typeOptions = [
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<Offer>>(listQuery('/catalog', state, ['type', 'installed']), true)
+  const answer = useLive(listQuery('/catalog', state, ['type', 'installed']), true)
   return (
     <>
       <Header

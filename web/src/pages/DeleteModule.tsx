@@ -1,11 +1,12 @@
 // Page 8: deleting a module. First what is in the way, by name; then what goes along, chosen by hand; then how it continues.
 import { Button, Checkbox, Loader } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import type { Blocking, List, ModuleDetail, Operation, Preview } from '../api'
+import type { Blocking, Operation, Preview } from '../api'
 import { pageOf, useFollow } from '../deeds/place'
 import { moduleLink } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { at, query, Refusal, send } from '../live/http'
+import { query, post, Refusal } from '../live/http'
+import { moduleQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Header, Notice, Tag, To } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
@@ -45,8 +46,8 @@ export function Page() {
 
 /** useGoing is where a deletion of the module that is under way can be followed. Another one is not offered meanwhile. */
 function useGoing(id: string, name: string): { way: string; waits: boolean } {
-  const running = useLive<List<Operation>>(query('/operations', { state: 'Running', limit: 200 }))
-  const module = useLive<ModuleDetail>(query(id ? '/modules' + at(...id.split('/'), name) : '/direct' + at(name)))
+  const running = useLive(query('/operations', { state: 'Running', limit: 200 }))
+  const module = useLive(moduleQuery(id, name))
   const deletes = ({ deed }: Operation) => deed.kind === 'delete' && deed.module === name && (deed.kyma ?? '') === id
   const operation = (running.data?.items ?? []).find(deletes)
   const is = module.data?.module
@@ -62,7 +63,7 @@ function useBlocking(id: string, name: string, along: string[]) {
   const [round, setRound] = useState(0)
   useEffect(() => {
     let current = true
-    send<Preview>('POST', '/api/v1/previews', deletionOf(id, name, false, [], key ? key.split(',') : [])).then(
+    post('/previews', deletionOf(id, name, false, [], key ? key.split(',') : []), {}).then(
       (found) => {
         if (current) {
           setPreview(found)

@@ -21,7 +21,7 @@ export function DeletePage() {
 /** Find looks for a name. rest is where on the pages of the module it leads. */
 function Find({ rest }: { rest: string }) {
   const { name = '' } = useParams()
-  const answer = useLive<List<Module>>(query('/modules', { search: name, limit: most }))
+  const answer = useLive(query('/modules', { search: name, limit: most }))
   return (
     <>
       <Header title={name} lead={rest ? 'Which one is to be deleted?' : 'Which one?'} />

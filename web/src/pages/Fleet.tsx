@@ -8,7 +8,7 @@ import { Avatar, Empty, Header, hidden, NotRead, Tag, To, Unseen } from '../part
 import { Counts } from '../parts/counts'
 import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import type { FleetList, FleetModule, FleetVersion } from '../rollouts/answers'
+import type { FleetList, FleetModule, FleetVersion } from '../api'
 import { count } from '../words'
 
 const columns: Column[] = [
@@ -21,7 +21,7 @@ const worstFirst = 'troubled'
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<FleetList>(listQuery('/fleet', state, [], { sort: worstFirst }), true)
+  const answer = useLive(listQuery('/fleet', state, [], { sort: worstFirst }), true)
   return (
     <>
       <Header

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useParams } from 'react-router'
 import type { Deed, KymaDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
-import { at, query } from '../live/http'
+import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, Notice, StateBadge, Tag } from '../parts/basics'
 import { Ago, Conditions, Events } from '../parts/details'
@@ -16,7 +16,7 @@ import { count, sentence } from '../words'
 
 export function Page() {
   const { ns = '', kyma = '' } = useParams()
-  const answer = useLive<KymaDetail>(query('/kymas' + at(ns, kyma)))
+  const answer = useLive(query('/kymas/{ns}/{name}', { ns, name: kyma }))
   return (
     <>
       {!answer.data && <Header title={kyma} lead={ns} />}

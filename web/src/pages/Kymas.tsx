@@ -1,7 +1,7 @@
 // Page 2: all Kymas.
 import { Button } from '@mantine/core'
 import { Layers } from 'lucide-react'
-import type { List } from '../api'
+import type { KymaRow, List } from '../api'
 import { at } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
@@ -13,12 +13,11 @@ import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
 import { TableTools, type Export } from '../table/TableTools'
 import { count, sentence, stateWord } from '../words'
-import type { KymaRow } from '../table/answers'
 
 const stateOptions = ['Error', 'Warning', 'Processing', 'Deleting', 'Ready'].map((value) => ({ value, label: stateWord(value).label }))
 /** hiddenFilters come with the address of a link, and have no control of their own. */
-const hiddenFilters = ['namespace', 'module', 'version']
-const filters = ['state', 'channel', 'reason', 'labelSelector', ...hiddenFilters]
+const hiddenFilters = ['namespace', 'module', 'version'] as const
+const filters = ['state', 'channel', 'reason', 'labelSelector', ...hiddenFilters] as const
 const worstFirst = 'state'
 
 const columns: CellColumn<KymaRow>[] = [
@@ -66,7 +65,7 @@ const file = (state: ListState): Export<KymaRow> => ({
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<KymaRow>>(listQuery('/kymas', state, filters, { sort: worstFirst }), true)
+  const answer = useLive(listQuery('/kymas', state, filters, { sort: worstFirst }), true)
   return (
     <>
       <Header title="Kymas" lead="A Kyma says which modules a cluster has, and which channel their versions come from." />

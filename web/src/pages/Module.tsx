@@ -7,7 +7,8 @@ import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
-import { at, query } from '../live/http'
+import { at } from '../live/http'
+import { moduleQuery, reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
 import { CauseOf } from '../parts/cause'
@@ -33,7 +34,7 @@ export function useModulePath(): { id: string; name: string; path: string } {
 
 export function Page() {
   const { id, name, path } = useModulePath()
-  const answer = useLive<ModuleDetail>(query(path))
+  const answer = useLive(moduleQuery(id, name))
   return (
     <>
       {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={id ? 'in ' + id : 'installed directly'} />}
@@ -110,7 +111,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <VersionsTab data={data} />
         </Tabs.Panel>
         <Tabs.Panel value="permissions" pt="md">
-          <PermissionsTab data={data} path={path} />
+          <PermissionsTab data={data} />
         </Tabs.Panel>
         <Tabs.Panel value="history" pt="md">
           <HistoryTab data={data} />
@@ -272,8 +273,7 @@ function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed
 /** NextVersion is what the version that is available may do and changes, before an upgrade. */
 function NextVersion({ module: m }: { module: Module }) {
   const available = m.version.available ?? ''
-  const path = '/modules' + at(...(m.kyma ?? '').split('/'), m.name)
-  return <ReviewOf title={`What ${available} may do and changes`} path={path} parameters={{ version: available }} eager />
+  return <ReviewOf title={`What ${available} may do and changes`} of={reviewQuery(m.kyma ?? '', m.name, available)} eager />
 }
 
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {

@@ -4,7 +4,7 @@ import type { Deed, JsonObject, ModuleDetail, Resource } from '../api'
 import { codeOf, Part } from '../app/code'
 import { useDrafts, useUnsaved } from '../app/drafts'
 import { DeedModal } from '../deeds/DeedModal'
-import { query } from '../live/http'
+import { resourceQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Empty, Notice } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
@@ -15,7 +15,7 @@ import { holds, same, stateOf, trimmed, whole } from '../yaml/trim'
 const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
 export function ConfigurationTab({ data, path }: { data: ModuleDetail; path: string }) {
-  const answer = useLive<Resource>(query(path + '/resource'))
+  const answer = useLive(resourceQuery(data.module.kyma ?? '', data.module.name))
   return <Loaded answer={answer}>{(resource) => <Body data={data} resource={resource} draft={path} />}</Loaded>
 }
 
@@ -148,7 +148,7 @@ function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resourc
         verb="Save"
         deed={deed}
         close={() => setDeed(null)}
-        started={() => deed && save(deed.object)}
+        started={() => deed && save(deed.object as JsonObject)}
       />
     </div>
   )

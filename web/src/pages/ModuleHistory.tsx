@@ -1,11 +1,10 @@
 // What a module was asked to be, when, and how that ended; how it goes back; and what it waits for.
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
-import type { ModuleDetail } from '../api'
+import type { HistoryDeed, ModuleDetail, Revision } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { Action, Empty, hidden, Notice, Tag, To } from '../parts/basics'
 import { Ago } from '../parts/details'
-import type { HistoryDeed, Revision } from '../rollouts/answers'
 import { WordBadge } from '../rollouts/parts'
 import { outcomeWord, shortDigest } from '../rollouts/words'
 import { capital, sentence } from '../words'

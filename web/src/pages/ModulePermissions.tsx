@@ -1,11 +1,10 @@
 // What a version of an installed module may do: the one that waits or is newer, against the one that runs; or any other one.
 import { NativeSelect } from '@mantine/core'
 import type { ModuleDetail } from '../api'
-import { query } from '../live/http'
+import { reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Empty } from '../parts/basics'
 import { useListState } from '../parts/list'
-import type { Review } from '../review/answers'
 import { VersionMay } from '../review/VersionMay'
 
 /** versionsOf are the versions to choose from: those that are known, with the one that waits and the one that runs. */
@@ -22,12 +21,12 @@ export function firstOf(data: ModuleDetail): string {
   return data.consent?.pending.version ?? (outdated ? available : installed || available)
 }
 
-export function PermissionsTab({ data, path }: { data: ModuleDetail; path: string }) {
+export function PermissionsTab({ data }: { data: ModuleDetail }) {
   const state = useListState()
   const versions = versionsOf(data)
   const asked = state.parameters.get('version') ?? ''
   const version = versions.includes(asked) ? asked : firstOf(data)
-  const answer = useLive<Review>(version ? query(path + '/review', { version }) : null)
+  const answer = useLive(version ? reviewQuery(data.module.kyma ?? '', data.module.name, version) : null)
   const installed = data.module.version.installed
   if (!version) {
     return (

@@ -1,7 +1,7 @@
 // Page 3: every module of every type in one table.
 import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
-import type { List } from '../api'
+import type { List, ModuleRow } from '../api'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
@@ -11,11 +11,11 @@ import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
 import { TableTools, type Export } from '../table/TableTools'
 import { severity, stateWord, types } from '../words'
-import type { ModuleRow } from '../table/answers'
 
 /** hiddenFilters come with the address of a link, and have no control of their own. */
-const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause']
-const filters = ['type', 'state', 'outdated', 'pending', 'attention', 'version', 'channel', 'reason', 'labelSelector', ...hiddenFilters]
+const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause'] as const
+const shownFilters = ['type', 'state', 'outdated', 'pending', 'attention', 'version', 'channel', 'reason', 'labelSelector'] as const
+const filters = [...shownFilters, ...hiddenFilters] as const
 const worstFirst = 'state'
 const typeOptions = Object.entries(types).map(([value, { label }]) => ({ value, label }))
 const stateOptions = severity.map((value) => ({ value, label: stateWord(value).label }))
@@ -45,7 +45,7 @@ const file = (state: ListState): Export<ModuleRow> => ({
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<ModuleRow>>(listQuery('/modules', state, filters, { sort: worstFirst }), true)
+  const answer = useLive(listQuery('/modules', state, filters, { sort: worstFirst }), true)
   return (
     <>
       <Header

@@ -2,7 +2,7 @@
 import { Button, Loader, Textarea, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import type { SourceTest } from '../api'
-import { type Refusal, send } from '../live/http'
+import { post, type Refusal } from '../live/http'
 import { Notice } from '../parts/basics'
 import { count, sentence } from '../words'
 
@@ -44,7 +44,7 @@ export function NewSource({ close }: { close: () => void }) {
       setTest(found.test)
       setError(found.error)
     })
-  const keep = () => run(() => send('POST', '/api/v1/sources', body).then(close))
+  const keep = () => run(() => post('/sources', body, {}).then(close))
   const good = test && (test.problems ?? []).length === 0
   return (
     <form
@@ -111,7 +111,7 @@ function sameContent(a: SourceBody, b: SourceBody): boolean {
 
 /** tested reads a source without keeping it. */
 function tested(body: Omit<SourceBody, 'name'>): Promise<{ test?: SourceTest; error?: Refusal }> {
-  return send<SourceTest>('POST', '/api/v1/sources/test', body).then(
+  return post('/sources/test', body, {}).then(
     (test) => ({ test }),
     (error: Refusal) => ({ error }),
   )

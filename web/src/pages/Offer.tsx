@@ -15,7 +15,7 @@ import { OfferMay } from './OfferMay'
 export function Page() {
   const { name = '' } = useParams()
   const [parameters] = useSearchParams()
-  const answer = useLive<Offer>(query('/catalog/' + encodeURIComponent(name), { namespace: parameters.get('namespace') ?? '' }))
+  const answer = useLive(query('/catalog/{name}', { name, namespace: parameters.get('namespace') ?? '' }))
   return (
     <>
       {!answer.data && <Header title={name} mark={<Avatar name={name} big />} />}

@@ -1,19 +1,17 @@
 // Page 5: what a version on offer may do and needs, before it is added.
 import { NativeSelect } from '@mantine/core'
 import { useState } from 'react'
-import type { KymaLine, List, Offer } from '../api'
-import { at, query } from '../live/http'
+import type { Offer } from '../api'
+import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action } from '../parts/basics'
 import { missing, NeedList } from '../review/Needs'
-import type { Needs } from '../review/answers'
 import { ReviewOf } from '../review/ReviewOf'
 
 export function OfferMay({ offer }: { offer: Offer }) {
   const versions = (offer.versions ?? []).map((v) => v.version)
   const [version, setVersion] = useState(versions[0] ?? '')
-  const path = '/catalog' + at(offer.name)
-  const parameters = { version, namespace: offer.namespace ?? '' }
+  const parameters = { name: offer.name, version, namespace: offer.namespace ?? '' }
   return (
     <section className="stack tight" aria-label="What a version may do">
       <div className="row between">
@@ -27,7 +25,7 @@ export function OfferMay({ offer }: { offer: Offer }) {
           />
         )}
       </div>
-      <ReviewOf key={version} title={`What ${version} asks for`} path={path} parameters={parameters} />
+      <ReviewOf key={version} title={`What ${version} asks for`} of={query('/catalog/{name}/review', parameters)} />
       <OfferNeeds offer={offer} version={version} />
     </section>
   )
@@ -35,11 +33,11 @@ export function OfferMay({ offer }: { offer: Offer }) {
 
 /** OfferNeeds lists what a version needs. Where there is only one Kyma, it says whether that is there; the wizard does for any. */
 function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
-  const kymas = useLive<List<KymaLine>>(query('/kymas', { limit: 2 }))
+  const kymas = useLive(query('/kymas', { limit: 2 }))
   const only = kymas.data?.total === 1 ? kymas.data.items?.[0] : undefined
   const kyma = only && offer.type !== 'community' ? `${only.namespace}/${only.name}` : ''
-  const asked = query('/catalog' + at(offer.name) + '/requirements', { version, namespace: offer.namespace ?? '', kyma })
-  const { data } = useLive<Needs>(kymas.loading ? null : asked)
+  const asked = query('/catalog/{name}/requirements', { name: offer.name, version, namespace: offer.namespace ?? '', kyma })
+  const { data } = useLive(kymas.loading ? null : asked)
   const needs = data?.needs ?? []
   if (needs.length === 0) return null
   return (

@@ -1,10 +1,9 @@
 // Page 11, one operation, or those that were begun together. Its address is where every operation leads once it has begun.
 import { useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
-import type { Operation } from '../api'
 import { useLeft } from '../deeds/place'
 import { OperationView, Progress } from '../deeds/Progress'
-import { at, query, send, type Refusal } from '../live/http'
+import { query, remove, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Header, Notice, To } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
@@ -14,12 +13,12 @@ export function Page() {
   const { id = '' } = useParams()
   const [parameters] = useSearchParams()
   const others = [...new Set(parameters.getAll('also'))].filter((other) => other !== id)
-  const answer = useLive<Operation>(query('/operations' + at(id)))
+  const answer = useLive(query('/operations/{id}', { id }))
   const left = useLeft()
   const [error, setError] = useState<Refusal>()
   const navigate = useNavigate()
   const forget = () => {
-    send('DELETE', '/api/v1/operations' + at(id)).then(
+    remove('/operations/{id}', { id }).then(
       () => navigate('/operations'),
       (refusal: Refusal) => setError(refusal),
     )

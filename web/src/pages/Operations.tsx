@@ -20,7 +20,7 @@ const columns = [
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<List<Operation>>(listQuery('/operations', state, ['state']), true)
+  const answer = useLive(listQuery('/operations', state, ['state']), true)
   return (
     <>
       <Header

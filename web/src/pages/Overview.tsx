@@ -12,7 +12,7 @@ import { WordBadge } from '../rollouts/parts'
 import { count, sentence, stateWord, type Word } from '../words'
 
 export function Overview() {
-  const answer = useLive<OverviewBody>(query('/overview'))
+  const answer = useLive(query('/overview'))
   return (
     <>
       <Header

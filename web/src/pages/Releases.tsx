@@ -4,19 +4,18 @@ import { Rocket } from 'lucide-react'
 import { useState } from 'react'
 import type { Deed, Release, Releases } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
-import { at, query } from '../live/http'
+import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, hidden, Notice, NotRead, Tag, To, Unseen } from '../parts/basics'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
-import type { Forecast } from '../review/answers'
 import { ForecastView } from '../review/Forecast'
 import { lower } from '../versions'
 import { count, sentence } from '../words'
 
 export function Page() {
-  const answer = useLive<Releases>(query('/releases'))
+  const answer = useLive(query('/releases'))
   const [search, setSearch] = useState('')
   return (
     <>
@@ -97,8 +96,8 @@ function titleOf({ release, channel, version }: Wish, sure: boolean): string {
 
 /** Foretold is what a promotion would do. It is worked out while the user reads on: nothing waits for it. */
 function Foretold({ wish: { release, channel, version } }: { wish: Wish }) {
-  const path = '/releases' + at(release.namespace, release.name) + '/forecast'
-  return <ForecastView answer={useLive<Forecast>(query(path, { channel, version }))} />
+  const of = { ns: release.namespace, name: release.name, channel, version }
+  return <ForecastView answer={useLive(query('/releases/{ns}/{name}/forecast', of))} />
 }
 
 function NoRelease({ search }: { search: string }) {

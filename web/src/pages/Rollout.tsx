@@ -4,29 +4,20 @@ import { useState } from 'react'
 import { useParams } from 'react-router'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
-import { at, query } from '../live/http'
+import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Header, Notice, NotRead, Tag, To } from '../parts/basics'
 import { Ago, Conditions, Events } from '../parts/details'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import type {
-  Rollout,
-  RolloutAct,
-  RolloutAction,
-  RolloutChannel,
-  RolloutDeed,
-  RolloutDetail,
-  RolloutFailure,
-  Wave,
-} from '../rollouts/answers'
+import type { Rollout, RolloutAct, RolloutAction, RolloutChannel, RolloutDeed, RolloutDetail, RolloutFailure, Wave } from '../api'
 import { FromTo, WaveBar, WavesBar, WordBadge } from '../rollouts/parts'
 import { channelTitle, channelWord, conditionTone, partsOf, planText, rolloutWord, shortDigest, verbOf, waveWord } from '../rollouts/words'
 import { count, sentence } from '../words'
 
 export function Page() {
   const { ns = '', name = '' } = useParams()
-  const answer = useLive<RolloutDetail>(query('/rollouts' + at(ns, name)))
+  const answer = useLive(query('/rollouts/{ns}/{name}', { ns, name }))
   return (
     <>
       {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={`Rollout in ${ns}`} />}

@@ -5,7 +5,7 @@ import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, Notice, NotRead, Tag, To, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import type { Rollout, RolloutChannel, RolloutList } from '../rollouts/answers'
+import type { Rollout, RolloutChannel, RolloutList } from '../api'
 import { FromTo, WavesBar, WordBadge } from '../rollouts/parts'
 import { channelWord, rolloutWord, stepText } from '../rollouts/words'
 import { sentence } from '../words'
@@ -21,7 +21,7 @@ const columns = [
 
 export function Page() {
   const state = useListState()
-  const answer = useLive<RolloutList>(listQuery('/rollouts', state, ['phase']), true)
+  const answer = useLive(listQuery('/rollouts', state, ['phase']), true)
   return (
     <>
       <Header

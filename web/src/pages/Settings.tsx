@@ -11,7 +11,7 @@ import { Loaded } from '../parts/loaded'
 import { capital, sentence } from '../words'
 
 export function Page() {
-  const answer = useLive<Settings>(query('/settings'))
+  const answer = useLive(query('/settings'))
   const { session } = useSession()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (

@@ -3,7 +3,7 @@ import { Button, Loader } from '@mantine/core'
 import { Plus, Rss } from 'lucide-react'
 import { useCallback, useState } from 'react'
 import type { List, Source, SourceTest } from '../api'
-import { at, query, send, type Refusal } from '../live/http'
+import { post, query, remove, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
 import { useReadings } from '../add/readings'
 import { NewSource, Tested } from './NewSource'
@@ -16,7 +16,7 @@ import { TypedConfirm } from '../parts/confirm'
 import { count, sentence } from '../words'
 
 export function Page() {
-  const answer = useLive<List<Source>>(query('/sources'))
+  const answer = useLive(query('/sources'))
   const [adding, setAdding] = useState(false)
   const close = useCallback(() => setAdding(false), [])
   return (
@@ -48,11 +48,6 @@ const columns = [
   { key: 'action', label: 'Read again or remove', hidden: true },
 ]
 
-/** modulesOf are the names of a source's modules, and how many there are. */
-export function modulesOf(source: Source): { n: number; names: string[] } {
-  if (Array.isArray(source.modules)) return { n: source.modules.length, names: source.modules }
-  return { n: source.modules ?? 0, names: [] }
-}
 
 /** needed is where sources stand: a ConfigMap each, or the module templates of a namespace. */
 const needed = ['ConfigMap', 'ModuleTemplate']
@@ -117,7 +112,7 @@ function useReading() {
     setReading({ name, busy: true })
     readings.forget(name)
     try {
-      settle({ test: await send<SourceTest>('POST', '/api/v1/sources/test', { name }) })
+      settle({ test: await post('/sources/test', { name }, {}) })
     } catch (refusal) {
       settle({ error: refusal as Refusal })
     }
@@ -171,7 +166,6 @@ interface RowProps {
 }
 
 function Row({ source, busy, read, remove }: RowProps) {
-  const { n, names } = modulesOf(source)
   return (
     <tr>
       <td className="lead">
@@ -184,7 +178,7 @@ function Row({ source, busy, read, remove }: RowProps) {
         )}
       </td>
       <td data-label="Modules">
-        <span title={names.join(', ')}>{source.checked ? n : '–'}</span>
+        {source.checked ? source.modules : '–'}
       </td>
       <td data-label="Trust">
         {source.key ? (
@@ -226,24 +220,20 @@ function Row({ source, busy, read, remove }: RowProps) {
 }
 
 function Removal({ source, close }: { source: Source; close: () => void }) {
-  const { n, names } = modulesOf(source)
+  const n = source.modules
   return (
     <TypedConfirm
       title={`Remove ${source.name}?`}
       verb="Remove the source"
       text={source.name}
       close={close}
-      act={() => send<undefined>('DELETE', '/api/v1/sources' + at(source.name))}
+      act={() => remove('/sources/{name}', { name: source.name })}
     >
       <p className="flat">
         {n === 0
           ? 'No module stands in it.'
-          : count(n, 'module') + ' can then no longer be added or upgraded from here' + among(names) + '.'}
+          : count(n, 'module') + ' can then no longer be added or upgraded from here.'}
       </p>
     </TypedConfirm>
   )
-}
-
-function among(names: string[]): string {
-  return names.length > 0 ? ': ' + names.slice(0, 12).join(', ') : ''
 }

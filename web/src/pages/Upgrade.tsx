@@ -9,7 +9,8 @@ import { useDrafts, useUnsaved } from '../app/drafts'
 import { useFollow } from '../deeds/place'
 import { moduleLink } from '../deeds/Progress'
 import { ReviewPanel } from '../deeds/ReviewPanel'
-import { at, query, send, type Refusal } from '../live/http'
+import { ask, query, type Refusal } from '../live/http'
+import { reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
 import { InView } from '../parts/inview'
@@ -47,7 +48,7 @@ async function everySelectable(search: string): Promise<Module[]> {
   const limit = 200
   const found: Module[] = []
   for (let offset = 0, total = 1; offset < total; offset += limit) {
-    const list = await send<List<Module>>('GET', query('/modules', { outdated: 'true', search, limit, offset }))
+    const list = await ask(query('/modules', { outdated: 'true', search, limit, offset }))
     found.push(...(list.items ?? []))
     total = list.total
   }
@@ -120,8 +121,7 @@ function Versions({ modules }: { modules: Module[] }) {
         <ReviewOf
           key={keyOf(m)}
           title={`${m.name} in ${m.kyma}: what ${m.version.available} may do and changes`}
-          path={'/modules' + at(...(m.kyma ?? '').split('/'), m.name)}
-          parameters={{ version: m.version.available ?? '' }}
+          of={reviewQuery(m.kyma ?? '', m.name, m.version.available ?? '')}
           eager={i < eagerly}
         />
       ))}
@@ -131,7 +131,7 @@ function Versions({ modules }: { modules: Module[] }) {
 
 function Choosing({ chosen, choose, go }: Omit<Props, 'list' | 'more' | 'state'>) {
   const state = useListState()
-  const answer = useLive<List<Module>>(listQuery('/modules', state, [], { outdated: 'true' }), true)
+  const answer = useLive(listQuery('/modules', state, [], { outdated: 'true' }), true)
   const newer = useNewer(state.parameters.get('search') ?? '')
   return (
     <>

@@ -2,7 +2,12 @@ import { expect, it } from 'vitest'
 import type { Blocking } from '../api'
 import { deletionOf, grouped, previewedOf } from './deletion'
 
-const one = (kind: string, name: string, uid: string): Blocking => ({ ref: { apiVersion: 'v1', kind, namespace: 'shop', name }, uid })
+const one = (kind: string, name: string, uid: string): Blocking => ({
+  ref: { apiVersion: 'v1', kind, namespace: 'shop', name },
+  uid,
+  deleting: false,
+  finalizers: null,
+})
 const blocking = [one('Greeting', 'a', '1'), one('Letter', 'b', '2'), one('Greeting', 'c', '3')]
 
 it('deletes nothing along unless somebody chose so', () => {

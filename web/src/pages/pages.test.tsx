@@ -191,7 +191,7 @@ describe('the lifecycle manager', () => {
   it('is neither broken nor absent when nobody may look', async () => {
     const message = 'it is not known whether the lifecycle manager runs: you may not read its Leases and Deployment'
     vi.spyOn(settings, 'health', 'get').mockReturnValue([{ what: 'lifecycle manager', state: 'Unknown', message }])
-    vi.spyOn(settings, 'versions', 'get').mockReturnValue({ dashboard: 'v0.7.0' })
+    vi.spyOn(settings, 'versions', 'get').mockReturnValue({ dashboard: 'v0.7.0', kubernetes: '', manager: '', crds: null })
     show('/settings')
     const health = await screen.findByRole('region', { name: 'How everything is' })
     expect(within(health).getByText('Unknown').className).toContain('tone-idle')

@@ -2,7 +2,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
-import type { Need } from '../review/answers'
+import type { Need } from '../api'
 import { missing } from '../review/Needs'
 import { show, type Instead } from '../testpage'
 import { verbOf } from './deletion'

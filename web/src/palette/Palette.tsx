@@ -4,10 +4,10 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router'
-import type { KymaLine, List, Module, Offer } from '../api'
+import type { KymaLine, Module, Offer } from '../api'
 import { groups } from '../app/navigation'
 import { moduleLink } from '../deeds/Progress'
-import { at, query, send, type Refusal } from '../live/http'
+import { at, query, ask, type Refusal } from '../live/http'
 import { useViews } from '../table/useViews'
 import { count } from '../words'
 import { rank, type Candidate, type Kind } from './rank'
@@ -29,9 +29,9 @@ interface Found {
 /** search asks for what has a text in it. What is not readable is told, and the rest is found. */
 async function search(text: string): Promise<Found> {
   const lists = await Promise.allSettled([
-    send<List<KymaLine>>('GET', query('/kymas', { search: text, limit: asked })),
-    send<List<Module>>('GET', query('/modules', { search: text, limit: asked })),
-    send<List<Offer>>('GET', query('/catalog', { search: text, limit: asked })),
+    ask(query('/kymas', { search: text, limit: asked })),
+    ask(query('/modules', { search: text, limit: asked })),
+    ask(query('/catalog', { search: text, limit: asked })),
   ])
   const [kymas, modules, offers] = lists.map((list) => (list.status === 'fulfilled' ? (list.value.items ?? []) : [])) as [
     KymaLine[],

@@ -5,7 +5,7 @@ import { ArrowDown, ArrowUp, ListEnd, Search as SearchIcon } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import type { List } from '../api'
-import { query } from '../live/http'
+import { query, type AnswerTo, type Parameters, type Query } from '../live/http'
 import { count } from '../words'
 import { Empty } from './basics'
 
@@ -64,12 +64,22 @@ export function withParameter(old: URLSearchParams, name: string, value: string 
 }
 
 /** listQuery is the question that a list's state asks. */
-export function listQuery(path: string, state: ListState, names: string[], fixed: Record<string, string> = {}): string {
-  return query(path, { ...listParameters(state.parameters, names, fixed), limit: pageSize, offset: (state.page - 1) * pageSize })
+export function listQuery<P extends ListPath>(
+  path: P,
+  state: ListState,
+  names: readonly (keyof Parameters<P> & string)[],
+  fixed: Record<string, string> = {},
+): Query<AnswerTo<P>> {
+  const asked = { ...listParameters(state.parameters, names, fixed), limit: pageSize, offset: (state.page - 1) * pageSize }
+  return query<ListPath>(path, asked) as Query<AnswerTo<P>>
 }
 
+/** ListPath is the path of a list with pages. */
+export type ListPath = '/kymas' | '/modules' | '/catalog' | '/operations' | '/rollouts' | '/fleet'
+
+
 /** listParameters are what an address says of a list, but for its page. */
-export function listParameters(parameters: URLSearchParams, names: string[], fixed: Record<string, string> = {}) {
+export function listParameters(parameters: URLSearchParams, names: readonly string[], fixed: Record<string, string> = {}) {
   const asked: Record<string, string | string[]> = { ...fixed }
   for (const name of [...names, 'search', 'sort']) {
     const values = parameters.getAll(name)

@@ -1,14 +1,13 @@
 // The table of modules: managed, manageable and community ones in one, with the version that is desired, installed and available.
 import { Tooltip } from '@mantine/core'
 import { Link } from 'react-router'
-import type { Module } from '../api'
+import type { Module, ModuleRow as ListedModule } from '../api'
 import { moduleLink } from '../deeds/Progress'
 import { sentence, stateWord, phaseWord } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
 import { DataTable, type CellColumn } from '../table/DataTable'
 import { Ago } from './details'
 import type { ListState } from './list'
-import type { ModuleRow } from '../table/answers'
 
 /** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
 export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'
@@ -108,6 +107,9 @@ export function reasonOf(m: Module): string {
 
 /** slowMeans says why a module that is in progress needs attention. */
 const slowMeans = 'It has been in progress for more than two minutes: look at what it waits for.'
+
+/** ModuleRow is a module in a table; only lists of the server say whether it needs attention. */
+export type ModuleRow = Module & Partial<ListedModule>
 
 /** moduleColumns are those of every table of modules. */
 export const moduleColumns: CellColumn<ModuleRow>[] = [

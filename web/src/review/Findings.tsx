@@ -2,7 +2,7 @@
 import { Button, Tooltip } from '@mantine/core'
 import { useState } from 'react'
 import { count } from '../words'
-import type { Finding } from './answers'
+import type { Finding } from '../api'
 import { grouped, severityWord, type Besides } from './words'
 
 /** few is how many of one severity are shown before a user asks for more. */

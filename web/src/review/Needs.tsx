@@ -1,8 +1,7 @@
 // What a version needs before it is installed: modules, definitions, a version of Kubernetes. A tick for what is there.
 import { Check, CircleHelp, Hourglass, X } from 'lucide-react'
-import type { AddModule } from '../api'
+import type { AddModule, Need } from '../api'
 import { capital, sentence } from '../words'
-import type { Need } from './answers'
 
 const marks = {
   Ready: { icon: Check, tone: 'ok', said: 'is there' },

@@ -2,26 +2,28 @@
 // of Secrets.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Change } from '../api'
+import type { Change, Changes, FieldChange, ObjectId } from '../api'
 import { ChangeOf } from '../deeds/ReviewPanel'
 import { Notice, Tag } from '../parts/basics'
 import { count, refText, sentence } from '../words'
-import type { Changes, ObjectID } from './answers'
 import { objectsText } from './words'
 
 const few = 12
 
-const refOf = (id: ObjectID) => ({ apiVersion: id.group ?? '', kind: id.kind, namespace: id.namespace, name: id.name })
+const refOf = (id: ObjectId) => ({ apiVersion: id.group ?? '', kind: id.kind, namespace: id.namespace, name: id.name })
+
+const fieldsOf = (fields: FieldChange[] = []) => fields.map(({ path, from = '', to = '' }) => ({ path, from, to }))
 
 /** changesOf are the objects that differ, as a dry run would tell them: what goes first, what is new last. */
 export function changesOf({ objects, template }: Changes): Change[] {
-  const of = (ids: ObjectID[] | undefined, change: Change['change']) => (ids ?? []).map((id): Change => ({ object: refOf(id), change }))
+  const of = (ids: ObjectId[] = [], change: Change['change']) => ids.map((id): Change => ({ object: refOf(id), change, fields: null }))
   const changed = (objects.changed ?? []).map((one): Change => {
     const more = one.moreFields ?? 0
-    const rest = more > 0 ? [{ path: `and ${count(more, 'more field')}` }] : []
-    return { object: refOf(one), change: 'Update', fields: [...(one.fields ?? []), ...rest] }
+    const rest = more > 0 ? [{ path: `and ${count(more, 'more field')}`, from: '', to: '' }] : []
+    return { object: refOf(one), change: 'Update', fields: [...fieldsOf(one.fields), ...rest] }
   })
-  const settings: Change = { object: { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }, change: 'Update', fields: template }
+  const object = { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }
+  const settings: Change = { object, change: 'Update', fields: fieldsOf(template) }
   const others = (template ?? []).length > 0 ? [settings] : []
   return [...of(objects.removed, 'Delete'), ...changed, ...others, ...of(objects.added, 'Create')]
 }

@@ -1,9 +1,9 @@
 // What one version may do and changes, behind a disclosure. The server reads a registry for it: it is asked for when a user opens it, or at
 // once where the one sentence should be there without.
 import { useState } from 'react'
-import { query } from '../live/http'
+import type { Query } from '../live/http'
 import { useLive } from '../live/useLive'
-import type { Review } from './answers'
+import type { Review } from '../api'
 import { VersionMay } from './VersionMay'
 import { newsOf } from './words'
 
@@ -12,17 +12,16 @@ export const eagerly = 4
 
 interface Props {
   title: string
-  /** path is that of the module or of the offer, below /api/v1. */
-  path: string
-  parameters: Record<string, string>
+  /** of is the query about a version of a module or of an offer. */
+  of: Query<Review>
   /** eager asks at once. */
   eager?: boolean
   open?: boolean
 }
 
-export function ReviewOf({ title, path, parameters, eager = false, open = false }: Props) {
+export function ReviewOf({ title, of, eager = false, open = false }: Props) {
   const [opened, setOpened] = useState(open || eager)
-  const answer = useLive<Review>(opened ? query(path + '/review', parameters) : null)
+  const answer = useLive(opened ? of : null)
   const review = answer.data
   const unread = review?.state === 'Unreadable' ? 'It cannot be read from here.' : ''
   const headline = review?.changes ? newsOf(review.version, review.against, review.changes.rights) : unread

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Difference, Finding, OutcomeGroup, Severity } from './answers'
+import type { Difference, Finding, OutcomeGroup, Severity } from '../api'
 import { besidesOf, countsOf, fleetText, grouped, headline, newsOf, objectsText, sharesOf, sidesText, untilText, waitingFor } from './words'
 
 const finding = (sentence: string, severity: Severity = 'High'): Finding => ({ key: sentence, category: 'Rights', severity, sentence })
@@ -22,7 +22,8 @@ describe('the one sentence on top', () => {
   it('does not call news what every module does', () => {
     const d: Difference = { added: [finding('May write events.', 'Info')] }
     expect(newsOf('1.1.0', '1.0.0', d)).toBe('1.1.0 asks for nothing that 1.0.0 does not have.')
-    expect(newsOf('1.1.0', '1.0.0', { ...d, webhooksAdded: [{ name: 'x' }] })).toBe('1.1.0 asks for no further rights than 1.0.0.')
+    const webhooksAdded = [{ name: 'x', hash: '' }]
+    expect(newsOf('1.1.0', '1.0.0', { ...d, webhooksAdded })).toBe('1.1.0 asks for no further rights than 1.0.0.')
   })
   it('is known from the status alone', () => {
     const pending = { version: '1.1.0', counts: { rightsAdded: 3 }, gravest: [secrets] }
@@ -52,7 +53,7 @@ it('counts what changes, and nothing that does not', () => {
 it('lists what is no right: definitions, webhooks, images', () => {
   const d: Difference = {
     definitionsChanged: [{ name: 'greeters.example.com', severity: 'Low', sentences: ['Serves v2, too.'] }],
-    webhooksChanged: [{ name: 'ValidatingWebhookConfiguration greeter/v.greeter' }],
+    webhooksChanged: [{ name: 'ValidatingWebhookConfiguration greeter/v.greeter', hash: '' }],
     imagesChanged: [{ registry: 'ghcr.io', repository: 'greeter', before: ['1.0.0'], after: ['sha256:' + '0'.repeat(64)] }],
     imagesAdded: [{ registry: 'evil.example.com', repository: 'x', tag: 'latest' }],
   }

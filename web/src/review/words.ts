@@ -1,6 +1,6 @@
 // The words of what a version may do: how grave a right is, one sentence for all of it, and what becomes of a Kyma.
 import { count, type Tone, type Word } from '../words'
-import type { ConsentSide, Difference, Finding, ObjectChanges, Outcome, OutcomeGroup, Pending, Severity } from './answers'
+import type { ConsentSide, Difference, Finding, ObjectChanges, Outcome, OutcomeGroup, Pending, Severity } from '../api'
 
 /** severities are those of findings, the gravest first. */
 export const severities: Severity[] = ['Critical', 'High', 'Medium', 'Low', 'Info']

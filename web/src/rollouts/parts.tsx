@@ -2,7 +2,7 @@
 import { Tooltip } from '@mantine/core'
 import { ArrowRight } from 'lucide-react'
 import { sentence, type Word } from '../words'
-import type { RolloutChannel, Wave } from './answers'
+import type { RolloutChannel, Wave } from '../api'
 import { barText, partsOf, shortDigest } from './words'
 
 /** WordBadge is a word in its color; the message, if any, is what one reads on pointing at it. */

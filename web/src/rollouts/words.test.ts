@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { all, timeline } from '../../mock/rollouts'
-import type { RolloutChannel, Wave } from './answers'
+import type { RolloutChannel, Wave } from '../api'
 import { barText, channelTitle, channelWord, conditionTone, outcomeWord, partsOf, planText } from './words'
 import { rolloutWord, stepText, waveText, waveWord } from './words'
 

@@ -1,6 +1,6 @@
 // The words of rollouts: phases, waves, and what a bar of waves says to users who cannot see it.
 import { count, type Tone, type Word } from '../words'
-import type { Revision, RolloutAction, RolloutChannel, RolloutPhase, Wave, WaveState } from './answers'
+import type { Revision, RolloutAction, RolloutChannel, RolloutPhase, Wave, WaveState } from '../api'
 
 const phases: Record<RolloutPhase, Word> = {
   Pending: { label: 'Not begun', tone: 'idle', means: 'The lifecycle manager has not looked at this plan yet.' },

@@ -6,7 +6,7 @@ import { useId, useState } from 'react'
 import { query } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import type { ListState } from '../parts/list'
-import type { Filters } from './answers'
+import type { Filters } from '../api'
 
 export type Choice = 'channel' | 'version' | 'reason'
 const labels: Record<Choice, string> = { channel: 'Channel', version: 'Installed version', reason: 'Reason' }
@@ -17,7 +17,7 @@ export function MoreFilters({ state, choices }: { state: ListState; choices: Cho
   const set = [...choices, 'labelSelector'].reduce((n, name) => n + state.parameters.getAll(name).length, 0)
   const [opened, { toggle }] = useDisclosure(set > 0)
   const id = useId()
-  const { data } = useAsked<Filters>(opened ? query('/filters') : null)
+  const { data } = useAsked(opened ? query('/filters') : null)
   return (
     <>
       <Button
@@ -43,7 +43,7 @@ export function MoreFilters({ state, choices }: { state: ListState; choices: Cho
               limit={100}
               w={220}
               maw="100%"
-              data={optionsOf(data?.[valuesOf[name]], state.parameters.getAll(name))}
+              data={optionsOf(data?.[valuesOf[name]] ?? [], state.parameters.getAll(name))}
               value={state.parameters.getAll(name)}
               onChange={(values) => state.set(name, values)}
               clearButtonProps={{ 'aria-label': `Clear ${labels[name]}` }}

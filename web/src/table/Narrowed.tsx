@@ -21,7 +21,7 @@ export function told(name: string, value: string): string {
   return `${name}: ${value}`
 }
 
-export function Narrowed({ state, names }: { state: ListState; names: string[] }) {
+export function Narrowed({ state, names }: { state: ListState; names: readonly string[] }) {
   const all = names.flatMap((name) => state.parameters.getAll(name).map((value) => ({ name, value })))
   if (all.length === 0) return null
   return (

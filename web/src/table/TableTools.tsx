@@ -3,11 +3,11 @@ import { Button, CloseButton, Popover, TextInput } from '@mantine/core'
 import { Bookmark, Columns3, Download, Rows3 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { Link, useLocation } from 'react-router'
-import { send } from '../live/http'
+import { ask } from '../live/http'
 import { Notice } from '../parts/basics'
 import type { Column } from '../parts/list'
 import { count } from '../words'
-import { allRows } from './allRows'
+import { allRows, type RowsPath } from './allRows'
 import { csvOf, type Value } from './csv'
 import { usePrefs } from './DataTable'
 import { tablePrefs, visible, withColumn, withoutColumns, type Choosable } from './prefs'
@@ -16,7 +16,7 @@ import { addressOf, longestName, mostViews, nameOf, savedViews, withoutView, wit
 
 /** Export is how a list becomes a file. */
 export interface Export<T> {
-  path: string
+  path: RowsPath
   parameters: Record<string, string | string[]>
   keyOf: (row: T) => string
   fields: [head: string, value: (row: T) => Value][]
@@ -152,7 +152,7 @@ function Save<T>({ name, file }: { name: string; file: Export<T> }) {
     setBusy(true)
     setSaid(undefined)
     try {
-      const { rows, whole } = await allRows(file.path, file.parameters, file.keyOf, <R,>(path: string) => send<R>('GET', path))
+      const { rows, whole } = await allRows(file.path, file.parameters, file.keyOf, ask)
       const lines = rows.map((row) => file.fields.map(([, value]) => value(row)))
       download(`${name}.csv`, csvOf(file.fields.map(([head]) => head), lines))
       const saved = `${count(rows.length, 'row')} saved`

@@ -1,6 +1,6 @@
 // All rows of a list, page by page. The list may change meanwhile: then it is read again.
 import type { List } from '../api'
-import { query } from '../live/http'
+import { query, type Query } from '../live/http'
 
 const pageSize = 200 // as many as the server sends
 const mostTries = 3
@@ -13,11 +13,14 @@ export interface Rows<T> {
   whole: boolean
 }
 
-type Ask = <T>(path: string) => Promise<T>
+type Ask = <T>(of: Query<T>) => Promise<T>
+
+/** RowsPath is the path of a list that becomes a file. */
+export type RowsPath = '/kymas' | '/modules'
 
 /** allRows reads a list in the order of its names, which changes less than that of states. */
 export async function allRows<T>(
-  path: string,
+  path: RowsPath,
   parameters: Record<string, string | string[]>,
   keyOf: (row: T) => string,
   ask: Ask,
@@ -32,12 +35,12 @@ export async function allRows<T>(
   return { rows: [...best.values()], whole: false }
 }
 
-async function readOnce<T>(path: string, parameters: Record<string, string | string[]>, keyOf: (row: T) => string, ask: Ask) {
+async function readOnce<T>(path: RowsPath, parameters: Record<string, string | string[]>, keyOf: (row: T) => string, ask: Ask) {
   const filters = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'sort'))
   const rows = new Map<string, T>()
   let total: number | undefined
   for (let offset = 0; offset < mostRows; offset += pageSize) {
-    const list = await ask<List<T>>(query(path, { ...filters, limit: String(pageSize), offset: String(offset) }))
+    const list = await ask(query<RowsPath>(path, { ...filters, limit: pageSize, offset }) as unknown as Query<List<T>>)
     const items = list.items ?? []
     for (const item of items) rows.set(keyOf(item), item)
     total ??= list.total
