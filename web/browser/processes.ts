@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 export interface Running {
   /** found is what the pattern matched in the output. */
   found: RegExpExecArray
+  pid: number
   stop(): Promise<void>
 }
 
@@ -40,7 +41,7 @@ export async function start({ program, args, cwd, env, log, until }: Start): Pro
       if (match) found(match)
     })
   })
-  return { found: await Promise.race([said, ended]), stop }
+  return { found: await Promise.race([said, ended]), pid: child.pid ?? 0, stop }
 }
 
 /** end asks a process to end, and makes it end when it does not listen. */

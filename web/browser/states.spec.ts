@@ -1,9 +1,9 @@
 // Pages without data: nothing there, not yet there, not to be had, not for everybody.
 import type { Page, Route } from '@playwright/test'
+import { dashboardOf } from './boards'
 import { apply, kubeconfigOf, kyma } from './cluster'
 import { picture, look } from './look'
-import { artifacts, program, root } from './places'
-import { start, type Running } from './processes'
+import type { Running } from './processes'
 import { expect, settled, test } from './test'
 
 test.describe('empty', () => {
@@ -96,17 +96,6 @@ test.describe('loading and error', () => {
     await expect(page.getByText('The connection is gone')).toHaveCount(0)
   })
 })
-
-/** dashboardOf is the dashboard of somebody with this kubeconfig. */
-async function dashboardOf(name: string, kubeconfig: string): Promise<Running> {
-  return start({
-    program: program('kyma'),
-    args: ['dashboard', '--kubeconfig', kubeconfig],
-    cwd: root,
-    log: artifacts(`dashboard-${name}.log`),
-    until: /(http:\/\/127\.0\.0\.1:\d+)\/#code=\S+/,
-  })
-}
 
 test.describe('forbidden: somebody who may look and do nothing', () => {
   test.describe.configure({ mode: 'serial' })

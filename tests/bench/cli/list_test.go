@@ -2,9 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -24,6 +20,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/getcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
+	"github.com/kyma-project/lifecycle-manager/tests/bench/testbench"
 )
 
 const (
@@ -118,61 +115,7 @@ func fill(b *testing.B, config *rest.Config) {
 	if err := c.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.DefaultNamespace}}); err != nil {
 		b.Fatal(err)
 	}
-	const workers = 16
-	failures := make(chan error, workers)
-	for worker := range workers {
-		go func() {
-			var err error
-			for i := worker; i < kymas && err == nil; i += workers {
-				err = fillOne(b.Context(), c, i)
-			}
-			failures <- err
-		}()
-	}
-	for range workers {
-		err = errors.Join(err, <-failures)
-	}
-	if err != nil {
+	if err := testbench.CreateStandingFleet(b.Context(), c, kymas, modules); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// fillOne writes one Kyma with its Manifests, each with status and an inventory of 20 objects.
-func fillOne(ctx context.Context, c client.Client, i int) error {
-	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: fmt.Sprintf("kyma-%d", i)}}
-	kyma.Spec.Channel = "regular"
-	status := v1beta2.KymaStatus{State: v1beta2.StateReady, ObservedGeneration: 1}
-	for j := range modules {
-		name := fmt.Sprintf("module%c", 'a'+j)
-		kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: name})
-		status.Modules = append(status.Modules, v1beta2.ModuleStatus{Name: name, Version: "1.0.0", State: v1beta2.StateReady})
-		if err := fillManifest(ctx, c, kyma.Name, name); err != nil {
-			return err
-		}
-	}
-	if err := c.Create(ctx, kyma); err != nil {
-		return err
-	}
-	kyma.Status = status
-	return c.Status().Update(ctx, kyma)
-}
-
-func fillManifest(ctx context.Context, c client.Client, kyma, module string) error {
-	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
-		Namespace: v1beta2.DefaultNamespace, Name: kyma + "-" + module,
-		Labels: map[string]string{
-			v1beta2.LabelKymaName: kyma, v1beta2.LabelModuleName: module, v1beta2.LabelManagedBy: v1beta2.ManagedByLifecycleManager,
-		},
-	}}
-	manifest.Spec.Version, manifest.Spec.Install.Name, manifest.Spec.Install.Source.Raw = "1.0.0", "raw-manifest", []byte(`{}`)
-	if err := c.Create(ctx, manifest); err != nil {
-		return err
-	}
-	manifest.Status = v1beta2.ManifestStatus{State: v1beta2.StateReady, ObservedGeneration: 1}
-	for i := range 20 {
-		manifest.Status.Synced = append(manifest.Status.Synced, v1beta2.Resource{
-			Version: "v1", Kind: "ConfigMap", Namespace: v1beta2.RuntimeNamespace, Name: fmt.Sprintf("%s-%d", module, i), Hash: "0123456789abcdef",
-		})
-	}
-	return c.Status().Update(ctx, manifest)
 }

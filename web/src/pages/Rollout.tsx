@@ -1,5 +1,5 @@
 // One rollout: its waves live, what it waits for, which Kymas fail, and what can be decided.
-import { CirclePause, CirclePlay, OctagonX, ThumbsUp } from 'lucide-react'
+import { CirclePause, CirclePlay, OctagonX, Rocket, ThumbsUp } from 'lucide-react'
 import { useState } from 'react'
 import { useParams } from 'react-router'
 import { DeedModal } from '../deeds/DeedModal'
@@ -11,6 +11,7 @@ import { Ago, Conditions, Events } from '../parts/details'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import type { Rollout, RolloutAct, RolloutAction, RolloutChannel, RolloutDeed, RolloutDetail, RolloutFailure, Wave } from '../api'
+import { Promotion, wishFor, type Wish } from '../rollouts/Promotion'
 import { FromTo, WaveBar, WavesBar, WordBadge } from '../rollouts/parts'
 import { channelTitle, channelWord, conditionTone, partsOf, planText, rolloutWord, shortDigest, verbOf, waveWord } from '../rollouts/words'
 import { count, sentence } from '../words'
@@ -51,6 +52,7 @@ function Body({ data }: { data: RolloutDetail }) {
             <Action variant="default" to={`/fleet?search=${encodeURIComponent(rollout.name)}`}>
               Versions in the fleet
             </Action>
+            <Offering rollout={rollout} />
             {(data.actions ?? []).map((act) => (
               <Button key={act.deed.action} act={act} press={setDeed} />
             ))}
@@ -81,6 +83,29 @@ function Body({ data }: { data: RolloutDetail }) {
         danger={deed?.action === 'abort'}
         close={() => setDeed(null)}
       />
+    </>
+  )
+}
+
+/** Offering begins what the rollout then carries out: a channel offers another version. */
+function Offering({ rollout }: { rollout: Rollout }) {
+  const [wish, setWish] = useState<Wish>()
+  const { data } = useLive(query('/releases', { search: rollout.name, limit: 200 }), true)
+  const release = data?.items?.find(({ name, namespace }) => name === rollout.name && namespace === rollout.namespace)
+  const followed = (rollout.channels ?? []).map(({ name }) => name)
+  const channels = [...followed, ...(data?.channels ?? []).filter((channel) => !followed.includes(channel))]
+  if (!release || release.mandatory) return null
+  return (
+    <>
+      <Action
+        variant="default"
+        allowed={release.access.edit}
+        leftSection={<Rocket size={16} aria-hidden />}
+        onClick={() => setWish(wishFor(release, channels))}
+      >
+        Offer another version
+      </Action>
+      <Promotion wish={wish} channels={channels} change={setWish} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event'
 import { describe, expect, it } from 'vitest'
 import { show } from '../testpage'
 import { lower } from '../versions'
-import { above } from './Releases'
+import { above } from '../rollouts/Promotion'
 
 describe('a channel that would go back', () => {
   it('is said in words before anything is asked, and what the server refuses is not begun', async () => {
