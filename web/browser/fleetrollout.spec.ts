@@ -40,7 +40,7 @@ test('a version is promoted, goes through the first waves, and is stopped in the
   expect(await versions()).toEqual({ '1.0.0': runtimes })
 
   await page.getByRole('button', { name: 'Offer another version' }).click()
-  await page.getByLabel('Version').selectOption('1.1.0')
+  await page.getByRole('combobox', { name: 'Version', exact: true }).selectOption('1.1.0')
   await page.getByRole('button', { name: 'See what would change' }).click()
   await expect(page.getByText(/wave pilot/).first()).toBeVisible(patience)
   await look(page, 'rollout-promote')

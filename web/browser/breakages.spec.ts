@@ -1,0 +1,188 @@
+// Ten breakages, from the address of a module and its symptom alone: the page names the cause of each in one sentence, and what can be
+// repaired there is. Controllers, scheduler, quota, admission and garbage collection are real; what a kubelet would report of an image
+// or a container is written into the status of a pod, since the node of the playground runs nothing (tests/node has a real one).
+import type { Page } from '@playwright/test'
+import { apply, kubectl, kyma } from './cluster'
+import { agree, finished, patience } from './hands'
+import { picture } from './look'
+import { expect, settled, test } from './test'
+
+test.describe.configure({ mode: 'serial' })
+
+const space = 'kyma-system'
+const hub = ['patient', 'needy', 'astray', 'asked', 'held', 'asleep']
+
+test.afterAll(async () => {
+  await kubectl(['delete', 'validatingwebhookconfiguration', 'unreachable', '--ignore-not-found'])
+  await kubectl(['delete', 'resourcequota', 'none', '-n', space, '--ignore-not-found'])
+  await kubectl(['delete', 'kyma', ...hub, '-n', 'kcp-system', '--wait=false', '--ignore-not-found'])
+})
+
+const field = async (name: string, path: string) =>
+  (await kubectl(['get', 'kyma', name, '-n', 'kcp-system', '-o', `jsonpath={${path}}`])).text
+const ready = (name: string) => expect.poll(() => field(name, '.status.state'), patience).toBe('Ready')
+const modules = (name: string, list: object[]) => apply([kyma(name, list)])
+
+/** cause goes to the page of a module, and expects the sentence that names what is wrong. */
+async function cause(page: Page, name: string, module: string, sentence: RegExp) {
+  await page.goto(`/modules/kcp-system/${name}/${module}`)
+  await settled(page)
+  await expect(page.getByRole('region', { name: 'Why' }).getByText(sentence).first()).toBeVisible(patience)
+  await picture(page, `breakage-${test.info().title.split(':')[0]?.replaceAll(' ', '-') ?? ''}`)
+}
+
+/** fix presses the button that helps, looks at what would change, and does it. */
+async function fix(page: Page, title: string, begun: RegExp) {
+  await page.getByRole('group', { name: 'What helps' }).getByRole('button', { name: title }).click(patience)
+  await agree(page, title)
+  await finished(page, begun)
+  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).last().click()
+}
+
+/** pod is the newest pod of the patient's Deployment. */
+async function pod(): Promise<string> {
+  const newest = ['get', 'pods', '-n', space, '-l', 'app=raw-manifest', '--sort-by=.metadata.creationTimestamp', '-o', 'name']
+  const { text } = await kubectl(newest)
+  return text.trim().split('\n').at(-1) ?? ''
+}
+
+/** reported has the kubelet of a pod report its container. */
+async function reported(state: object, more: object = {}) {
+  const name = await pod()
+  const container = { name: 'lantern', image: 'lantern', imageID: '', ready: false, started: false, restartCount: 0, state, ...more }
+  const conditions = ['Ready', 'ContainersReady'].map((type) => ({
+    type,
+    status: 'False',
+    reason: 'ContainersNotReady',
+    lastTransitionTime: new Date(Date.now() - 120_000).toISOString(),
+  }))
+  const status = JSON.stringify({ status: { containerStatuses: [container], conditions } })
+  await kubectl(['patch', name, '-n', space, '--subresource=status', '--type=strategic', '-p', status])
+}
+
+/** healed lets the controllers make the pod anew, and waits until the patient is well again. */
+async function healed() {
+  await kubectl(['delete', await pod(), '-n', space, '--wait=false', '--ignore-not-found'])
+  await ready('patient')
+}
+
+test('1 no node: an upgrade whose pod fits nowhere, and the way back', async ({ page }) => {
+  await modules('patient', [{ name: 'charted', version: '1.1.0' }])
+  await ready('patient')
+  await modules('patient', [{ name: 'charted', version: '1.2.0' }])
+  await cause(page, 'patient', 'charted', /^Pod \S+ has been Pending for .*: no node matches its selector/)
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.getByRole('button', { name: 'Go back to 1.1.0' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox').fill('charted')
+  await dialog.getByRole('button', { name: 'Go back to 1.1.0' }).click()
+  await finished(page, /charted/)
+  await expect.poll(() => field('patient', '.status.modules[0].version'), patience).toBe('1.1.0')
+  await expect.poll(() => field('patient', '.status.modules[0].state'), patience).toBe('Ready')
+})
+
+test('2 image: a registry that does not have it', async ({ page }) => {
+  await modules('patient', [{ name: 'charted', version: '1.1.0' }])
+  await ready('patient')
+  const message = 'Back-off pulling image "lantern": rpc error: code = NotFound desc = failed to resolve reference: lantern: not found'
+  await reported({ waiting: { reason: 'ImagePullBackOff', message } })
+  await cause(page, 'patient', 'charted', /^Pod \S+ .*image/)
+  await healed()
+})
+
+test('3 crash: a container that ends again and again', async ({ page }) => {
+  const terminated = { exitCode: 2, reason: 'Error', finishedAt: new Date(Date.now() - 30_000).toISOString(), startedAt: new Date(Date.now() - 40_000).toISOString() }
+  await reported(
+    { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s restarting failed container=lantern' } },
+    { restartCount: 4, lastState: { terminated } },
+  )
+  await cause(page, 'patient', 'charted', /^Container lantern .*ends again and again|^Pod \S+ .*(crash|exit code 2)/i)
+  await healed()
+})
+
+test('4 quota: a namespace that has no pod left', async ({ page }) => {
+  await apply([{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace: space }, spec: { hard: { pods: '0' } } }])
+  await expect
+    .poll(async () => (await kubectl(['get', 'resourcequota', 'none', '-n', space, '-o', 'jsonpath={.status.hard.pods}'])).text, patience)
+    .toBe('0')
+  await kubectl(['delete', await pod(), '-n', space, '--wait=false'])
+  await cause(page, 'patient', 'charted', /quota none/)
+  await kubectl(['delete', 'resourcequota', 'none', '-n', space])
+  await kubectl(['rollout', 'restart', 'deployment', '-n', space, '-l', 'app=raw-manifest'])
+  await ready('patient')
+})
+
+test('5 webhook: one that does not answer keeps objects from being written', async ({ page }) => {
+  await apply([
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'unreachable' },
+      webhooks: [
+        {
+          name: 'unreachable.example.com',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
+          timeoutSeconds: 1,
+          clientConfig: { url: 'https://127.0.0.1:1/check' },
+          objectSelector: { matchLabels: { app: 'raw-manifest' } },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        },
+      ],
+    },
+  ])
+  await kubectl(['delete', await pod(), '-n', space, '--wait=false'])
+  await cause(page, 'patient', 'charted', /webhook unreachable\.example\.com/)
+  await kubectl(['delete', 'validatingwebhookconfiguration', 'unreachable'])
+  await kubectl(['rollout', 'restart', 'deployment', '-n', space, '-l', 'app=raw-manifest'])
+  await ready('patient')
+})
+
+test('6 channel: one that does not exist', async ({ page }) => {
+  await modules('astray', [{ name: 'istio', channel: 'nightly' }])
+  await cause(page, 'astray', 'istio', /nightly/)
+  await fix(page, "Follow the Kyma's channel regular (1.0.0)", /follow the channel/)
+  await ready('astray')
+})
+
+test('7 requirement: a module that is not there', async ({ page }) => {
+  await modules('needy', [{ name: 'courier' }])
+  await cause(page, 'needy', 'courier', /warden/)
+  await fix(page, 'Add warden', /Add warden/)
+  await ready('needy')
+})
+
+test('8 consent: a version that asks for more', async ({ page }) => {
+  await modules('needy', [{ name: 'courier' }, { name: 'warden', channel: 'fast', upgradeStrategy: 'Manual' }])
+  await expect.poll(() => field('needy', '.status.modules[?(@.name=="warden")].pending.version'), patience).toBe('1.1.0')
+  await page.goto('/modules/kcp-system/needy/warden')
+  await settled(page)
+  await expect(page.getByText(/1\.1\.0 also wants to read every Secret/).first()).toBeVisible(patience)
+  await page.getByRole('button', { name: /Approve/ }).first().click(patience)
+  await page.getByRole('dialog').getByRole('button', { name: /Approve/ }).click()
+  await finished(page, /Approve warden 1\.1\.0/)
+  await expect.poll(() => field('needy', '.status.modules[?(@.name=="warden")].version'), patience).toBe('1.1.0')
+})
+
+test('9 deletion: objects of users hold a module', async ({ page }) => {
+  await modules('held', [{ name: 'ledger' }])
+  await ready('held')
+  const savings = { apiVersion: 'samples.kyma-project.io/v1', kind: 'Account', metadata: { name: 'savings', namespace: 'default' }, spec: { owner: 'a user' } }
+  await apply([savings])
+  await modules('held', [])
+  await cause(page, 'held', 'ledger', /Account/)
+  await page.getByRole('group', { name: 'What helps' }).getByRole('link', { name: 'See what holds the deletion' }).click(patience)
+  await settled(page)
+  await expect(page.getByText('savings').first()).toBeVisible()
+  await kubectl(['delete', 'account', 'savings', '-n', 'default'])
+  await expect.poll(() => field('held', '.status.modules[*].name'), patience).toBe('')
+})
+
+test('10 suspended: a Kyma that is left alone', async ({ page }) => {
+  await modules('asleep', [{ name: 'serverless' }])
+  await kubectl(['label', 'kyma', 'asleep', '-n', 'kcp-system', 'operator.kyma-project.io/skip-reconciliation=true', '--overwrite'])
+  await cause(page, 'asleep', 'serverless', /suspended|skip-reconciliation/i)
+  await fix(page, 'Resume the Kyma', /Resume Kyma/)
+  await ready('asleep')
+})
