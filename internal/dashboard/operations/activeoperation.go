@@ -44,6 +44,7 @@ func (e *Engine) newLive(as Actor, deed Request, p *plan) *activeOperation {
 	l.op = Operation{
 		ID: strings.ToLower(rand.Text()), Deed: deed, Title: deed.Title(), User: as.Name, Created: e.now().UTC().Truncate(time.Millisecond),
 	}
+	l.op.Deed.Kubeconfig = deed.Kubeconfig.withoutText() // only the steps of the plan need it
 	l.reset(p)
 	return l
 }

@@ -105,7 +105,7 @@ func (d *Request) about(here []string) []subject {
 		all = append(all, subject{release: d.Release, channel: d.Channel})
 	case Rollout: // of the release of the same name
 		all = append(all, subject{release: d.Rollout, channel: d.Channel})
-	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry, Approve, Strategy:
+	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry, Approve, Strategy, Create, Connect, DeleteKyma, Suspend, Resume:
 		add(d.Kyma, d.Module)
 		for _, name := range d.With {
 			add(d.Kyma, name)
