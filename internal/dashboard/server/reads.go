@@ -5,6 +5,7 @@ func (s *Server) routeReads() {
 	s.handle("GET /api/v1/overview", s.overview)
 	s.handle("GET /api/v1/kymas", s.kymas)
 	s.handle("GET /api/v1/kymas/{ns}/{name}", s.kyma)
+	s.handle("GET /api/v1/newkyma", s.newKyma)
 	s.handle("GET /api/v1/modules", s.modules)
 	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}", s.module)
 	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/resource", s.resource)
