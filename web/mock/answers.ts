@@ -2,6 +2,7 @@
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
+import { done, fixesOf, isOfKyma, newKyma } from './kymas'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
 import * as rollouts from './rollouts'
@@ -65,6 +66,8 @@ function read(world: World, parts: string[], url: URL): Reply {
                 having(world, url, k),
             ),
           )
+    case 'newkyma':
+      return ok(newKyma(world))
     case 'modules':
     case 'direct':
       if (rest.length > 0) return module_(world, kind, rest, url)
@@ -156,8 +159,10 @@ function kyma(world: World, id: string): Reply {
     modules,
     lastOperation: { operation: 'kyma is in state Error', lastUpdateTime: new Date(Date.now() - 60_000).toISOString() },
     events: fixtures.events,
-    access: { edit: true, delete: true, secret: line.name !== 'shop-asia' },
+    access: { edit: true, delete: true, secret: line.name !== 'shop-asia', connect: line.name !== 'shop-asia' },
     channels: ['regular', 'fast'],
+    suspended: world.suspended.has(id),
+    fixes: modules.flatMap(fixesOf),
   })
 }
 
@@ -221,6 +226,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
       ? { version: m.offered, message: 'wave rest has not begun: it waits until wave early has passed', rollout: 'kcp-system/greeter' }
       : null,
     ...reviews.detail(id, name, m.pending),
+    fixes: fixesOf(m),
     access: { edit: true, delete: true, runtime: id !== 'kcp-system/shop-asia' },
     flow: { delete: { step: 'RemoveEntry', why: '' } },
   })
@@ -307,6 +313,12 @@ function begin(world: World, deed: Deed): Reply {
   if (preview.refused) return wrong(409, 'Refused', preview.refused)
   if (preview.confirm && deed.confirmation !== preview.confirm)
     return wrong(409, 'ConfirmationNeeded', `type "${preview.confirm}" to confirm that`)
+  if (isOfKyma(deed)) {
+    const [namespace = '', name = ''] = deed.kyma.split('/')
+    done(world, deed, fixtures.kyma(name, { namespace, modules: '0/0', local: deed.kind === 'create' && deed.new.local === true }))
+    const shown = 'kubeconfig' in deed && deed.kubeconfig ? { ...deed, kubeconfig: '(hidden)' } : deed
+    return { status: 202, body: world.begin(shown, `${deed.kind} ${deed.kyma}`, ['Change it', 'Wait for it']) }
+  }
   switch (deed.kind) {
     case 'add':
       return {

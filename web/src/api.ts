@@ -1,6 +1,6 @@
 // What the server answers, as types. The names are those of client/modulestatus, dashboard/server and dashboard/operations (internal/).
-
 import type { Schema } from './openapischema'
+import type { KymaDeed } from './kymas/answers'
 import type { ApproveDeed, Consent, Needs, Pending, Strategy, StrategyDeed, UpgradeStrategy } from './review/answers'
 import type { HistoryDeed, Revision, RolloutDeed, Way } from './rollouts/answers'
 import type { Cause, Why } from './rootcause'
@@ -316,7 +316,7 @@ export type Deed =
   | RolloutDeed
   | HistoryDeed
   | ApproveDeed
-  | StrategyDeed
+  | StrategyDeed | KymaDeed
 
 export interface Change {
   /** kyma that the object belongs to, where a deed is about several. */

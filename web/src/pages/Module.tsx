@@ -7,6 +7,8 @@ import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
+import type { Fix } from '../kymas/answers'
+import { FixButtons } from '../kymas/Fixes'
 import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
@@ -24,6 +26,9 @@ import { NeedsCard } from './ModuleNeeds'
 import { PermissionsTab } from './ModulePermissions'
 import { VersionsTab } from './ModuleVersions'
 
+/** ModulePage has what helps, too. */
+type ModulePage = ModuleDetail & { fixes?: Fix[] | null }
+
 /** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
 export function useModulePath(): { id: string; name: string; path: string } {
   const { ns, kyma, name = '' } = useParams()
@@ -33,7 +38,7 @@ export function useModulePath(): { id: string; name: string; path: string } {
 
 export function Page() {
   const { id, name, path } = useModulePath()
-  const answer = useLive<ModuleDetail>(query(path))
+  const answer = useLive<ModulePage>(query(path))
   return (
     <>
       {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={id ? 'in ' + id : 'installed directly'} />}
@@ -42,7 +47,7 @@ export function Page() {
   )
 }
 
-function Body({ data, path }: { data: ModuleDetail; path: string }) {
+function Body({ data, path }: { data: ModulePage; path: string }) {
   const { module: m } = data
   const state = useListState()
   const tab = state.parameters.get('tab') ?? 'parts'
@@ -84,6 +89,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           ) : (
             <Reasons why={why} />
           )}
+          <FixButtons fixes={data.fixes ?? []} kyma={m.kyma ?? ''} />
         </section>
       )}
       <ConsentCard data={data} />
