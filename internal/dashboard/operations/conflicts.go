@@ -82,6 +82,11 @@ func overlap(some, others []subject) bool {
 	})
 }
 
+// Concerns reports whether a request is about a Kyma, or, with a module, about that module of it or the Kyma as a whole.
+func (d *Request) Concerns(kyma, module string) bool {
+	return overlap(d.about(nil), []subject{{kyma: kyma, module: module}})
+}
+
 // about returns the subjects of a request. If the modules of a Kyma are here, they are subjects in the cluster of the hub, too, where the
 // same module may be installed directly.
 func (d *Request) about(here []string) []subject {

@@ -141,6 +141,7 @@ func (s *hubContext) creation(p *planner, reaches bool) []step {
 			made, err := s.create(ctx, c.after, kymaedit.DryRunNone)
 			if err == nil {
 				r.object(ref, string(made.Change), "")
+				r.wrote(made)
 			}
 			return err
 		},

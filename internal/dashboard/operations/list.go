@@ -183,7 +183,7 @@ func (op Operation) outlined() Operation {
 		op.Steps[i].Title, _, _ = strings.Cut(op.Steps[i].Title, " ")
 		op.Steps[i].Message = ""
 	}
-	op.Message, op.Deed.Confirmation = "", ""
+	op.Message, op.Deed.Confirmation, op.Changes = "", "", nil
 	op.Deed.Previewed, op.Deed.Object = nil, nil
 	op.Deed.Modules = slices.Clone(op.Deed.Modules)
 	for i := range op.Deed.Modules {

@@ -52,6 +52,7 @@ func (p *planner) suspend(ctx context.Context) (*plan, error) {
 			change, err := write(ctx, kymaedit.DryRunNone)
 			if err == nil {
 				r.object(change.Object, string(change.Change), "")
+				r.wrote(change)
 			}
 			return err
 		},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/history"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
@@ -100,7 +101,7 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
 		"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
-		"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "Fix": fixAct{}, "NewKyma": newKyma{},
+		"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "Fix": fixAct{}, "NewKyma": newKyma{}, "History": historyList{}, "HistoryEntry": history.Entry{},
 	} {
 		at := doc.Components.Schemas[name]
 		if at == nil {
