@@ -2,6 +2,7 @@
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
+import { history } from './history'
 import { done, fixesOf, isOfKyma, newKyma } from './kymas'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
@@ -52,6 +53,7 @@ function read(world: World, parts: string[], url: URL): Reply {
     case 'overview':
       return overview(world)
     case 'kymas':
+      if (rest[2] === 'history') return history(world, `${rest[0]}/${rest[1]}`, '', url)
       return rest.length === 2
         ? kyma(world, rest.join('/'))
         : paged(
@@ -174,6 +176,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
   const m = find(world, id, name)
   if (!m) return wrong(404, 'NotFound', `there is no module ${name}${id ? ' in Kyma ' + id : ''}`)
   if (what === 'resource') return ok({ object: fixtures.resource, default: fixtures.resource, schema: fixtures.schema, editable: true })
+  if (what === 'history') return history(world, id, name, url)
   if (what === 'review') {
     const version = url.searchParams.get('version') || (m.version.available ?? '')
     return reviews.review(world, name, version, version === m.version.installed ? '' : (m.version.installed ?? ''))

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useParams } from 'react-router'
 import type { Deed, KymaDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
+import { Timeline } from '../history/Timeline'
 import type { KymaPage } from '../kymas/answers'
 import { KymaFixes } from '../kymas/Fixes'
 import { KymaActions } from '../kymas/KymaActions'
@@ -71,6 +72,7 @@ function Body({ data, id }: { data: KymaPage; id: string }) {
         <Tabs.List aria-label="About this Kyma">
           <Tabs.Tab value="modules">Modules ({modules.length})</Tabs.Tab>
           <Tabs.Tab value="status">Status</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="modules" pt="md">
@@ -93,6 +95,9 @@ function Body({ data, id }: { data: KymaPage; id: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="status" pt="md">
           <Status data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history" pt="md">
+          <Timeline path={'/kymas' + at(...id.split('/'))} kyma={id} />
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="md">
           <Events events={data.events} />
