@@ -19,12 +19,44 @@ function entries(world: World, id: string, module: string): HistoryEntry[] {
       operation: o.id,
       fields: [{ path: `spec.modules[${of}].channel`, from: 'regular', to: 'fast' }],
     })),
-    { at: ago(15), kind: 'Edit', what: 'the client last wrote the Kyma, and holds these fields', who: 'kubectl-edit', whoIs: 'Client', object: 'Kyma ' + id, fields: [{ path: 'spec.channel' }, { path: `spec.modules[${of}].name` }] },
-    { at: ago(12), kind: 'Event', what: 'the image cannot be pulled', who: 'lifecycle-manager', whoIs: 'Component', module: of, reason: 'ModuleError', state: 'Warning', count: 3 },
+    {
+      at: ago(15),
+      kind: 'Edit',
+      what: 'the client last wrote the Kyma, and holds these fields',
+      who: 'kubectl-edit',
+      whoIs: 'Client',
+      object: 'Kyma ' + id,
+      fields: [{ path: 'spec.channel' }, { path: `spec.modules[${of}].name` }],
+    },
+    {
+      at: ago(12),
+      kind: 'Event',
+      what: 'the image cannot be pulled',
+      who: 'lifecycle-manager',
+      whoIs: 'Component',
+      module: of,
+      reason: 'ModuleError',
+      state: 'Warning',
+      count: 3,
+    },
     { at: ago(10), kind: 'Condition', what: 'module beacon is in state Error', module, reason: 'ModuleError', state: 'Ready False' },
-    { at: ago(70), kind: 'Rollout', what: 'wave early of the rollout of version 1.3.0 began', module: 'greeter', rollout: 'kcp-system/greeter', fields: [{ path: 'version', from: '1.2.0', to: '1.3.0' }] },
+    {
+      at: ago(70),
+      kind: 'Rollout',
+      what: 'wave early of the rollout of version 1.3.0 began',
+      module: 'greeter',
+      rollout: 'kcp-system/greeter',
+      fields: [{ path: 'version', from: '1.2.0', to: '1.3.0' }],
+    },
     ...(module
-      ? timeline.map((r) => ({ at: r.at ?? '', kind: 'Revision' as const, what: `version ${r.version ?? ''} was asked for`, module, revision: r.number, state: r.outcome }))
+      ? timeline.map((r) => ({
+          at: r.at ?? '',
+          kind: 'Revision' as const,
+          what: `version ${r.version ?? ''} was asked for`,
+          module,
+          revision: r.number,
+          state: r.outcome,
+        }))
       : []),
   ]
 }

@@ -23,7 +23,8 @@ export function fixesOf(m: Module): Fix[] {
 
 /** place is what the server says of where a Kyma can be created. */
 export function newKyma(world: World): NewKyma {
-  if (world.scenario === 'empty') return { allowed: false, why: 'You may not create Kymas. Ask an administrator of the cluster for permission.', namespaces: [] }
+  if (world.scenario === 'empty')
+    return { allowed: false, why: 'You may not create Kymas. Ask an administrator of the cluster for permission.', namespaces: [] }
   const channels = (regular: string, fast: string) => [
     { channel: 'fast', version: fast },
     { channel: 'regular', version: regular, missing: regular === '' },
@@ -57,7 +58,9 @@ export function previewOfKyma(world: World, deed: KymaDeed): Preview {
     case 'create':
       return {
         ...plain,
-        why: deed.kubeconfig ? 'the lifecycle manager installs its modules into the cluster of the kubeconfig' : 'nothing is installed before it is connected',
+        why: deed.kubeconfig
+          ? 'the lifecycle manager installs its modules into the cluster of the kubeconfig'
+          : 'nothing is installed before it is connected',
         warnings: deed.kubeconfig || deed.new.local ? [] : ['nothing leads to its cluster yet: connect it with a kubeconfig afterwards'],
         diff: [
           ...(deed.kubeconfig ? [secret] : []),
@@ -73,14 +76,22 @@ export function previewOfKyma(world: World, deed: KymaDeed): Preview {
         ...plain,
         why: 'its modules are removed first, and then the Kyma; the cluster itself and its access Secret stay',
         confirm: name,
-        diff: [{ object, change: 'Delete' }, ...world.modules.filter((m) => m.kyma === deed.kyma).map((m) => ({ object: { ...object, kind: 'Module', namespace: '', name: m.name }, change: 'Delete' as const }))],
+        diff: [
+          { object, change: 'Delete' },
+          ...world.modules
+            .filter((m) => m.kyma === deed.kyma)
+            .map((m) => ({ object: { ...object, kind: 'Module', namespace: '', name: m.name }, change: 'Delete' as const })),
+        ],
       }
     case 'suspend':
     case 'resume':
       return {
         ...plain,
-        why: deed.kind === 'suspend' ? 'what runs stays as it is until the Kyma is resumed' : 'the lifecycle manager takes up what was changed meanwhile',
-        diff: [{ object, change: 'Update', fields: [{ path: 'metadata.labels.operator.kyma-project.io/skip-reconciliation', from: '', to: 'true' }] }],
+        why:
+          deed.kind === 'suspend'
+            ? 'what runs stays as it is until the Kyma is resumed'
+            : 'the lifecycle manager takes up what was changed meanwhile',
+        diff: [{ object, change: 'Update', fields: [{ path: 'metadata.labels.skip-reconciliation', from: '', to: 'true' }] }],
       }
   }
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -88,7 +89,7 @@ const (
 // one is left:
 //
 //  1. of entries that are equal, one
-//  2. an event is left out where a condition of the same object has its reason and its words at that time
+//  2. an event is left out where a condition of the same object has its reason and its words at that time, as they are or after the state
 //  3. an edit by the client of the dashboard is left out where an operation ran at that time; own names that client
 //
 // Entries without a time are left out: they could stand anywhere.
@@ -97,12 +98,12 @@ func Merge(own string, sources ...[]Entry) []Entry {
 	all = slices.DeleteFunc(all, func(e Entry) bool { return e.At.IsZero() })
 	slices.SortFunc(all, compare)
 	all = slices.CompactFunc(all, func(a, b Entry) bool { return compare(a, b) == 0 })
-	conditions, operations := map[[3]string][]time.Time{}, []Entry{}
+	conditions, operations := map[[2]string][]Entry{}, []Entry{}
 	for i := range all {
 		switch e := &all[i]; e.Kind {
 		case Condition:
-			key := [3]string{e.Object, e.Reason, e.What}
-			conditions[key] = append(conditions[key], e.At)
+			key := [2]string{e.Object, e.Reason}
+			conditions[key] = append(conditions[key], *e)
 		case Operation:
 			operations = append(operations, *e)
 		default: // nothing else takes the place of another one
@@ -118,17 +119,21 @@ func Merge(own string, sources ...[]Entry) []Entry {
 }
 
 // repeats implements rules 2 and 3 of Merge.
-func repeats(e *Entry, own string, conditions map[[3]string][]time.Time, operations []Entry) bool {
+func repeats(e *Entry, own string, conditions map[[2]string][]Entry, operations []Entry) bool {
 	switch e.Kind {
 	case Event:
-		return slices.ContainsFunc(conditions[[3]string{e.Object, e.Reason, e.What}], func(at time.Time) bool {
-			return e.At.Sub(at).Abs() <= sameChange
-		})
+		return slices.ContainsFunc(conditions[[2]string{e.Object, e.Reason}], func(c Entry) bool { return tells(e, &c) })
 	case Edit:
 		return e.Who == own && slices.ContainsFunc(operations, func(o Entry) bool { return during(e.At, &o) })
 	default:
 		return false
 	}
+}
+
+// tells reports whether an event has the words of a condition, at the time of its change.
+func tells(event, condition *Entry) bool {
+	same := event.What == condition.What || strings.HasSuffix(event.What, ": "+condition.What)
+	return same && event.At.Sub(condition.At).Abs() <= sameChange
 }
 
 // during reports whether a time is within an operation; managed fields have whole seconds.

@@ -50,6 +50,14 @@ func TestMerge_OneOrderWithoutRepetition(t *testing.T) {
 		"an event that a condition tells, too": {
 			[][]Entry{{event(1), event(60)}, {condition(2)}}, []string{"60 Event notes failed", "2 Condition notes failed"},
 		},
+		"an event that says the state first": {
+			[][]Entry{{{At: at(1), Kind: Event, Object: "Kyma a/b", Reason: "ModuleError", What: "State is now Error: notes failed"}}, {condition(2)}},
+			[]string{"2 Condition notes failed"},
+		},
+		"an event that says something else": {
+			[][]Entry{{{At: at(1), Kind: Event, Object: "Kyma a/b", Reason: "ModuleError", What: "more notes failed"}}, {condition(2)}},
+			[]string{"2 Condition notes failed", "1 Event more notes failed"},
+		},
 		"an event of another object is another one": {
 			[][]Entry{{{At: at(2), Kind: Event, Object: "Kyma a/c", Reason: "ModuleError", What: "notes failed"}}, {condition(2)}},
 			[]string{"2 Condition notes failed", "2 Event notes failed"},
@@ -77,7 +85,7 @@ func TestMerge_Laws(t *testing.T) {
 		var all []Entry
 		for range d.IntN(60) {
 			e := Entry{
-				At: at(d.IntN(20)), Kind: Kinds()[d.IntN(len(Kinds()))], What: string(rune('a' + d.IntN(3))), Object: string(rune('x' + d.IntN(2))),
+				At: at(d.IntN(20)), Kind: Kinds()[d.IntN(len(Kinds()))], What: []string{"a", "b", "x: a"}[d.IntN(3)], Object: string(rune('x' + d.IntN(2))),
 				Who: []string{"", "own", "kubectl"}[d.IntN(3)], Reason: []string{"", "R"}[d.IntN(2)],
 			}
 			if e.Kind == Operation && d.IntN(2) == 0 {
@@ -112,7 +120,7 @@ func explained(all []Entry, e *Entry) bool {
 	return slices.ContainsFunc(all, func(o Entry) bool {
 		switch e.Kind {
 		case Event:
-			return o.Kind == Condition && o.Object == e.Object && o.Reason == e.Reason && o.What == e.What && o.At.Sub(e.At).Abs() <= sameChange
+			return o.Kind == Condition && o.Object == e.Object && o.Reason == e.Reason && tells(e, &o)
 		case Edit:
 			return e.Who == "own" && o.Kind == Operation && during(e.At, &o)
 		default:
@@ -187,10 +195,10 @@ const managed = `{"f:metadata":{"f:labels":{".":{},"f:ring":{}},"f:annotations":
 func TestOfManagedFields_SaysWhichClientHoldsWhat(t *testing.T) {
 	when := metav1.NewTime(at(5))
 	of := []metav1.ManagedFieldsEntry{
-		{Manager: "kubectl-edit", Operation: "Update", Time: &when, FieldsV1: &metav1.FieldsV1{Raw: []byte(managed)}},
-		{Manager: "klm", Subresource: "status", Time: &when, FieldsV1: &metav1.FieldsV1{Raw: []byte(managed)}},
-		{Manager: "without-a-time", FieldsV1: &metav1.FieldsV1{Raw: []byte(managed)}},
-		{Manager: "broken", Time: &when, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":`)}},
+		{Manager: "kubectl-edit", Operation: "Update", Time: &when, FieldsV1: metav1.NewFieldsV1(managed)},
+		{Manager: "klm", Subresource: "status", Time: &when, FieldsV1: metav1.NewFieldsV1(managed)},
+		{Manager: "without-a-time", FieldsV1: metav1.NewFieldsV1(managed)},
+		{Manager: "broken", Time: &when, FieldsV1: metav1.NewFieldsV1(`{"f:spec":`)},
 	}
 	for module, want := range map[string][]string{
 		"": {

@@ -25,7 +25,7 @@ func OfManagedFields(object, module string, managed []metav1.ManagedFieldsEntry)
 		if m.Subresource != "" || m.Time == nil || m.FieldsV1 == nil {
 			continue
 		}
-		fields := Held(m.FieldsV1.Raw, module)
+		fields := Held(m.FieldsV1.GetRawBytes(), module)
 		if len(fields) == 0 {
 			continue
 		}
@@ -41,8 +41,8 @@ func OfManagedFields(object, module string, managed []metav1.ManagedFieldsEntry)
 	return all
 }
 
-// Held returns the fields of the spec and the labels that a set of managed fields names, sorted. With a module, only those of its entry. What
-// is not understood is left out.
+// Held returns the fields of the spec and the labels that a set of managed fields names, sorted. With a module, only those of its entry.
+// What is not understood is left out.
 func Held(raw []byte, module string) []string {
 	var set map[string]any
 	if json.Unmarshal(raw, &set) != nil {

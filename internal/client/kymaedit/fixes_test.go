@@ -14,8 +14,8 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/module"
 )
 
-// fixWorld is a Kyma on channel regular with a catalog: notes (regular 1.0.0, fast 1.1.0, and 1.2.0 in no channel), istio (regular 2.0.0).
-func fixWorld(edit func(s *KymaContext)) *KymaContext {
+// kymaWith is a Kyma on channel regular with a catalog: notes (regular 1.0.0, fast 1.1.0, and 1.2.0 in no channel), istio (regular 2.0.0).
+func kymaWith(edit func(s *KymaContext)) *KymaContext {
 	remote := false
 	kyma := &v1beta2.Kyma{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "demo"},
@@ -169,7 +169,7 @@ func TestFixes_WhatHelpsForAReason(t *testing.T) {
 		"content that does not verify": {nil, v1beta2.ReasonSignatureInvalid, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := fixWorld(c.world).titles(c.reason, c.module); got != c.want {
+			if got := kymaWith(c.world).titles(c.reason, c.module); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -177,13 +177,13 @@ func TestFixes_WhatHelpsForAReason(t *testing.T) {
 }
 
 func TestFixes_WhatWentBackIsTriedAgain(t *testing.T) {
-	s := fixWorld(nil)
+	s := kymaWith(nil)
 	s.Kyma.Spec.Modules[0].Avoid = "1.0.0@sha256:" + strings.Repeat("a", 64)
 	s.Asked = modulestatus.Effective(s.Kyma)
 	if got := s.titles(v1beta2.ReasonRolledBack, nil); got != "Try it again" {
 		t.Errorf("got %q", got)
 	}
-	if got := fixWorld(nil).titles(v1beta2.ReasonRolledBack, nil); got != "" {
+	if got := kymaWith(nil).titles(v1beta2.ReasonRolledBack, nil); got != "" {
 		t.Errorf("where nothing is avoided: %q", got)
 	}
 }
@@ -193,7 +193,7 @@ type dice struct{ *rand.Rand }
 
 func (d dice) one(of ...string) string { return of[d.IntN(len(of))] }
 
-func (d dice) world() (*KymaContext, module.Snapshot) {
+func (d dice) context() (*KymaContext, module.Snapshot) {
 	remote := false
 	kyma := &v1beta2.Kyma{ObjectMeta: metav1.ObjectMeta{Namespace: "kcp-system", Name: "demo", UID: "1"}}
 	kyma.Spec.Channel, kyma.Spec.Remote = d.one("regular", "fast", "none", "slow"), &remote
@@ -279,7 +279,7 @@ func reasonOf(w module.Snapshot, name string) string {
 func TestFixes_TheLifecycleManagerAcceptsEachOfThem(t *testing.T) {
 	offered, silent := 0, 0
 	for seed := range uint64(4000) {
-		s, w := dice{rand.New(rand.NewPCG(seed, 6))}.world()
+		s, w := dice{rand.New(rand.NewPCG(seed, 6))}.context()
 		s.Asked = modulestatus.Effective(s.Kyma)
 		s.Offers = Offers(s.Releases, s.Templates)
 		for _, entry := range s.Kyma.Spec.Modules {
@@ -316,7 +316,7 @@ func TestFixes_TheLifecycleManagerAcceptsEachOfThem(t *testing.T) {
 // TestFixes_NoneIsMissing: where a channel of the release has a version that the lifecycle manager accepts, one is offered.
 func TestFixes_NoneIsMissing(t *testing.T) {
 	for seed := range uint64(2000) {
-		s, w := dice{rand.New(rand.NewPCG(seed, 7))}.world()
+		s, w := dice{rand.New(rand.NewPCG(seed, 7))}.context()
 		s.Asked = modulestatus.Effective(s.Kyma)
 		s.Offers = Offers(s.Releases, s.Templates)
 		for _, entry := range s.Kyma.Spec.Modules {

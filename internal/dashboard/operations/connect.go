@@ -29,9 +29,9 @@ const reached = 2 * time.Minute
 
 // unreached are the reasons of a Kyma that does not reach its cluster.
 var unreached = []string{
-	"", v1beta2.ReasonAccessSecretNotFound, v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid, v1beta2.ReasonKubeconfigRefused,
-	v1beta2.ReasonRuntimeUnauthorized, v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeConnecting, v1beta2.ReasonRuntimeReplaced,
-	v1beta2.ReasonRuntimeClaimed,
+	"", v1beta2.ReasonAccessSecretNotFound, v1beta2.ReasonAccessSecretAmbiguous, v1beta2.ReasonKubeconfigInvalid,
+	v1beta2.ReasonKubeconfigRefused, v1beta2.ReasonRuntimeUnauthorized, v1beta2.ReasonRuntimeUnreachable, v1beta2.ReasonRuntimeConnecting,
+	v1beta2.ReasonRuntimeReplaced, v1beta2.ReasonRuntimeClaimed,
 }
 
 // connect plans to store the access Secret of a Kyma. A Kyma whose modules are in the hub itself has none.
@@ -54,18 +54,20 @@ func (p *planner) connect(ctx context.Context) (*plan, error) {
 	if err != nil || refused != nil {
 		return made.refuse(refused), err
 	}
-	made.why = "the lifecycle manager uses this kubeconfig from then on; it is kept in the access Secret of the Kyma alone, and not shown again"
+	made.why = "the lifecycle manager uses this kubeconfig from then on; it is kept in the access Secret of the Kyma alone, and is not " +
+		"shown again"
 	if kymaedit.IsSuspended(s.Kyma) {
 		made.warnings = append(made.warnings, "the Kyma is suspended: the lifecycle manager uses it when the Kyma is resumed")
 		made.steps = steps
 		return made, nil
 	}
-	made.steps = append(steps, step{title: "Wait until the lifecycle manager reaches the cluster", do: s.awaitAccess})
+	made.steps = slices.Concat(steps, []step{{title: "Wait until the lifecycle manager reaches the cluster", do: s.awaitAccess}})
 	return made, nil
 }
 
 // storing returns the step that stores the kubeconfig of the request, which must lead to a cluster that answers, is not the hub's, and is
-// the one that the Kyma had before. An operation that is resumed has no kubeconfig any more: where the Secret is there, nothing is left to do.
+// the one that the Kyma had before. An operation that is resumed has no kubeconfig any more: where the Secret is there, nothing is left to
+// do.
 func (p *planner) storing(ctx context.Context, s *hubContext, made *plan) (steps []step, refused, err error) {
 	if !p.deed.Kubeconfig.isKept() {
 		secrets, err := runtimeaccess.Secrets(ctx, s, s.Key())
@@ -73,6 +75,13 @@ func (p *planner) storing(ctx context.Context, s *hubContext, made *plan) (steps
 			refused = refuse(WhyInvalid, "the kubeconfig is empty, or was not kept: send it")
 		}
 		return nil, refused, err
+	}
+	// A preview calls the server that the kubeconfig names, too: not for users who could not have it called by storing it.
+	if err := p.as.needs(ctx, p.deed, p.deed.Title()); err != nil {
+		if ReasonOf(err) == "" {
+			return nil, nil, err
+		}
+		return nil, err, nil
 	}
 	kubeconfig, config, err := runtimeaccess.Parse(ctx, []byte(p.deed.Kubeconfig.text))
 	if err != nil {

@@ -154,11 +154,11 @@ func (s *hubContext) creation(p *planner, reaches bool) []step {
 
 // create creates a Kyma, and returns what it consists of.
 func (s *hubContext) create(ctx context.Context, kyma *v1beta2.Kyma, dry kymaedit.DryRun) (Change, error) {
-	ref, labels := kymaRef(kyma), kyma.Labels
-	made, err := compared(ref, struct{}{}, struct {
-		Metadata any              `json:"metadata"`
-		Spec     v1beta2.KymaSpec `json:"spec"`
-	}{map[string]any{"labels": labels}, kyma.Spec})
+	ref, shown := kymaRef(kyma), map[string]any{"spec": kyma.Spec}
+	if len(kyma.Labels) > 0 {
+		shown["metadata"] = map[string]any{"labels": kyma.Labels}
+	}
+	made, err := compared(ref, struct{}{}, shown)
 	if err != nil {
 		return made, err
 	}

@@ -108,7 +108,8 @@ func (s *hubContext) unreachableDeletion(err error) string {
 	case runtimeaccess.WhyForbidden:
 		return "you may not read its access Secret, so that it is not known here what users made with its modules: the deletion waits for that"
 	}
-	return fmt.Sprintf("its cluster cannot be looked at (%s): the deletion waits for it; if the cluster is gone, delete the access Secret", err)
+	return fmt.Sprintf("its cluster cannot be looked at (%s): the deletion waits for it; if the cluster is gone, delete the access Secret",
+		err)
 }
 
 // tryDelete shows what a deletion removes: the Kyma, and the modules that are there.

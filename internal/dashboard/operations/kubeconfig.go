@@ -8,6 +8,8 @@ import (
 
 // Kubeconfig is a kubeconfig that a request brings. It is written to the access Secret of a Kyma and to no other place: as JSON and as text
 // it is hidden, so that no record, answer or log has it.
+//
+//nolint:recvcheck // a copy must be as hidden as what a pointer leads to, and only a pointer can be read into
 type Kubeconfig struct{ text string }
 
 // hiddenText takes the place of a kubeconfig wherever one would be shown.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,11 +26,16 @@ import (
 )
 
 // elsewhere is a cluster that only says which one it is, to those who have its token.
-type elsewhere struct{ kubeconfig, token string }
+type elsewhere struct {
+	kubeconfig, token string
+	// called returns how often it was called with its token.
+	called func() int32
+}
 
 func (b *bench) elsewhere(identity string) elsewhere {
 	b.Helper()
 	token := "open-sesame-" + identity
+	var calls atomic.Int32
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.Header.Get("Authorization") != "Bearer "+token {
@@ -37,10 +43,11 @@ func (b *bench) elsewhere(identity string) elsewhere {
 			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`))
 			return
 		}
+		calls.Add(1)
 		_, _ = fmt.Fprintf(w, `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"kube-system","uid":%q}}`, identity)
 	}))
 	b.Cleanup(server.Close)
-	return elsewhere{kubeconfigOf(b.T, server, token), token}
+	return elsewhere{kubeconfigOf(b.T, server, token), token, calls.Load}
 }
 
 func kubeconfigOf(t *testing.T, server *httptest.Server, token string) string {
@@ -210,6 +217,9 @@ func TestConnect_StoresWhatWasChecked(t *testing.T) {
 	reader := b.user("reader-" + b.namespace)
 	b.may(reader, rule(v1beta2.GroupVersion.Group, "*", "*"))
 	b.refused(reader, connect(there.kubeconfig), WhyForbidden, "lacks the permission")
+	if preview := b.previews(reader, connect(there.kubeconfig)); !strings.Contains(preview.Refused, "lacks the permission") || there.called() != 0 {
+		t.Errorf("who may not store a kubeconfig has its server called %d times: %+v", there.called(), preview)
+	}
 	shared, err := New(Options{Shared: true, Patience: patience})
 	if err != nil {
 		t.Fatal(err)

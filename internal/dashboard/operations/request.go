@@ -137,6 +137,9 @@ type PreviewedObject struct {
 
 // Title describes the request in a few words.
 func (d *Request) Title() string {
+	if title, is := titlesOfKyma[d.Kind]; is {
+		return title + " Kyma " + d.Kyma
+	}
 	where := ""
 	if d.Kyma != "" {
 		where = " in " + d.Kyma
@@ -178,9 +181,7 @@ func (d *Request) Title() string {
 		return "Approve " + d.Module + " " + version + where
 	case Strategy:
 		return d.strategyTitle() + where
-	case Create, Connect, DeleteKyma, Suspend, Resume:
-		return titlesOfKyma[d.Kind] + " Kyma " + d.Kyma
-	case Channel:
+	case Channel, Create, Connect, DeleteKyma, Suspend, Resume:
 	}
 	goal := d.Channel + d.Version
 	switch {

@@ -24,7 +24,8 @@ func (p *planner) suspend(ctx context.Context) (*plan, error) {
 		title = "Label the Kyma " + p.deed.Kyma
 		made.why = "what runs stays as it is until the Kyma is resumed"
 		made.warnings = append(made.warnings,
-			"until then no module is added, upgraded or removed, and changes of the Kyma have no effect; a deletion of the Kyma is carried out all the same")
+			"until then no module is added, upgraded or removed, and changes of the Kyma have no effect; a deletion of the Kyma is carried out "+
+				"all the same")
 		if s.Kyma.DeletionTimestamp != nil {
 			return made.refuse(refuse(WhyRefused, "Kyma %s is being deleted: that is not suspended", s.Key())), nil
 		}

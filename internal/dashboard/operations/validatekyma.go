@@ -26,7 +26,8 @@ func (d *Request) validateCreate() error {
 	case len(validation.IsDNS1123Label(namespaceName)) > 0:
 		return refuse(WhyInvalid, "%.100q is no namespace", namespaceName)
 	case len(validation.IsDNS1123Subdomain(name)) > 0 || len(name) > validation.LabelValueMaxLength:
-		return refuse(WhyInvalid, "%.100q is no name of a Kyma: lower-case letters, digits and dashes, at most %d", name, validation.LabelValueMaxLength)
+		return refuse(WhyInvalid, "%.100q is no name of a Kyma: lower-case letters, digits and dashes, at most %d", name,
+			validation.LabelValueMaxLength)
 	case d.Channel != "" && d.New.Release != "":
 		return refuse(WhyInvalid, "channel %s and release %s: which of the two?", d.Channel, d.New.Release)
 	case d.New.Release != "" && len(validation.IsDNS1123Subdomain(d.New.Release)) > 0:

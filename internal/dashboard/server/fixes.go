@@ -37,14 +37,18 @@ func (d *moduleDetail) fixes(ctx context.Context, s *Server, u *User, o *one) {
 // fixes fills in what helps the Kyma and its modules, each button of the Kyma itself once.
 func (d *kymaDetail) fixes(now *snapshot, kyma *v1beta2.Kyma) {
 	d.Fixes = []fixAct{}
-	stand := now.standOf(kyma)
-	for _, fix := range stand.KymaFixes(d.Kyma.Reason) {
+	own := kymaedit.StandOf(kyma)
+	for _, fix := range own.KymaFixes(d.Kyma.Reason) {
 		d.Fixes = append(d.Fixes, fixActOf(fix, d.id(), "", d.Access))
 	}
+	var stand *kymaedit.KymaContext
 	for i := range d.Modules {
 		m := &d.Modules[i]
 		if m.State == modulestatus.Ready && m.Pending == nil {
 			continue
+		}
+		if stand == nil { // the catalog is gone through only where it is needed
+			stand = now.standOf(kyma)
 		}
 		for _, act := range fixActs(stand, m, manifestOf(&now.in, m.Manifest), d.Access) {
 			known := act.Module == "" && slices.ContainsFunc(d.Fixes, func(f fixAct) bool { return f.Kind == act.Kind })

@@ -134,8 +134,8 @@ func (h *historyOf) operations(ctx context.Context) ([]history.Entry, error) {
 			continue
 		}
 		e := history.Entry{
-			At: op.Created, Kind: history.Operation, What: op.Title, Who: op.User, WhoIs: history.User, Module: op.Deed.Module, State: string(op.State),
-			OperationID: op.ID, Fields: fieldsWritten(op, h.id()),
+			At: op.Created, Kind: history.Operation, What: op.Title, Who: op.User, WhoIs: history.User, Module: op.Deed.Module,
+			State: string(op.State), OperationID: op.ID, Fields: fieldsWritten(op, h.id()),
 		}
 		if op.Finished != nil {
 			e.End = *op.Finished

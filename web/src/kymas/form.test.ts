@@ -53,7 +53,8 @@ describe('a new Kyma', () => {
   })
   it('leaves out what another namespace does not have', () => {
     const full = form({ modules: ['greeter'], release: '2.2', channel: '', kubeconfig: 'x' })
-    expect(inPlace(full, other)).toMatchObject({ namespace: 'tenant', modules: [], release: '', channel: 'slow', kubeconfig: '', name: 'mine' })
+    const there = { namespace: 'tenant', modules: [], release: '', channel: 'slow', kubeconfig: '', name: 'mine' }
+    expect(inPlace(full, other)).toMatchObject(there)
     expect(inPlace(full, place)).toMatchObject({ release: '2.2', channel: '', kubeconfig: 'x' })
   })
   it('becomes a deed', () => {

@@ -45,7 +45,8 @@ const empty: Form = {
 export function inPlace(form: Form, place: NewPlace | undefined): Form {
   const channels = place?.channels ?? []
   const release = (place?.releases ?? []).includes(form.release) ? form.release : ''
-  const channel = channels.includes(form.channel) ? form.channel : channels.includes(usualChannel) ? usualChannel : (channels[0] ?? usualChannel)
+  const fallback = channels.includes(usualChannel) ? usualChannel : (channels[0] ?? usualChannel)
+  const channel = channels.includes(form.channel) ? form.channel : fallback
   const next = { ...form, namespace: place?.namespace ?? '', release, channel: release ? '' : channel }
   return settled({ ...next, kubeconfig: place?.connect ? form.kubeconfig : '' }, place)
 }

@@ -119,7 +119,7 @@ function Body({ data, path }: { data: ModulePage; path: string }) {
           <PermissionsTab data={data} path={path} />
         </Tabs.Panel>
         <Tabs.Panel value="history" pt="md">
-          <HistoryTab data={data} path={path} />
+          {m.kyma && <HistoryTab data={data} path={path} />}
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="md">
           <Events events={data.events} />

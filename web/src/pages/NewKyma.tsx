@@ -211,7 +211,11 @@ function Cluster({ form, place, change }: Part) {
       >
         <div className="stack tight">
           <Radio value="there" label="Another cluster" description="The lifecycle manager reaches it with a kubeconfig." />
-          <Radio value="here" label="This cluster" description="The modules are installed beside the lifecycle manager, as its administrator." />
+          <Radio
+            value="here"
+            label="This cluster"
+            description="The modules are installed beside the lifecycle manager, as its administrator."
+          />
         </div>
       </Radio.Group>
       {!form.local &&

@@ -110,7 +110,8 @@ describe('what helps', () => {
   const instead: Instead = (_, url) => {
     if (url.pathname !== '/api/v1/modules/kcp-system/demo/lost') return undefined
     const access = { edit: true, delete: true, runtime: true }
-    return { status: 200, body: { module: lost, why: [{ what: 'Module lost', state: 'Error', message: 'no version' }], access, fixes: fixesOf(lost) } }
+    const why = [{ what: 'Module lost', state: 'Error', message: 'no version' }]
+    return { status: 200, body: { module: lost, why, access, fixes: fixesOf(lost) } }
   }
   it('is offered beside the reason, and done after a look', async () => {
     const user = userEvent.setup()
