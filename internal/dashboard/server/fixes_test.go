@@ -61,8 +61,8 @@ func (s *site) stuck(kyma *v1beta2.Kyma, module, message string) {
 // TestFixes_OnThePagesOfModuleAndKyma: a wrong channel is followed by those that have the module, on both pages.
 func TestFixes_OnThePagesOfModuleAndKyma(t *testing.T) {
 	s := open(t, ModeLocal)
-	s.createAll("fixable")
-	wrong := s.kyma("fixable", "wrong", v1beta2.StateError, "greeter")
+	s.createAll("z-fixable")
+	wrong := s.kyma("z-fixable", "wrong", v1beta2.StateError, "greeter")
 	wrong.Spec.Modules[0].Channel = "nightly"
 	status := wrong.Status
 	if err := s.admin.Update(t.Context(), wrong); err != nil {
@@ -82,10 +82,10 @@ func TestFixes_OnThePagesOfModuleAndKyma(t *testing.T) {
 		}
 		return all
 	}
-	if module := get[moduleDetail](s, "/api/v1/modules/fixable/wrong/greeter"); !slices.Equal(titles(module.Fixes), want) {
+	if module := get[moduleDetail](s, "/api/v1/modules/z-fixable/wrong/greeter"); !slices.Equal(titles(module.Fixes), want) {
 		t.Errorf("the module: %+v, %+v", module.Fixes, module.Module)
 	}
-	kyma := get[kymaDetail](s, "/api/v1/kymas/fixable/wrong")
+	kyma := get[kymaDetail](s, "/api/v1/kymas/z-fixable/wrong")
 	if !slices.Equal(titles(kyma.Fixes), want) || kyma.Suspended {
 		t.Errorf("the Kyma: %+v", kyma.Fixes)
 	}
@@ -94,27 +94,27 @@ func TestFixes_OnThePagesOfModuleAndKyma(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, 10*time.Second, "the suspension", func() bool {
-		kyma = get[kymaDetail](s, "/api/v1/kymas/fixable/wrong")
+		kyma = get[kymaDetail](s, "/api/v1/kymas/z-fixable/wrong")
 		return kyma.Suspended
 	})
 	if len(kyma.Fixes) != 1 || kyma.Fixes[0].Kind != kymaedit.FixResume {
 		t.Errorf("a suspended Kyma: %+v", kyma.Fixes)
 	}
-	if good := get[kymaDetail](s, "/api/v1/kymas/fixable/good"); len(good.Fixes) != 0 {
+	if good := get[kymaDetail](s, "/api/v1/kymas/z-fixable/good"); len(good.Fixes) != 0 {
 		t.Errorf("where nothing is wrong: %+v", good.Fixes)
 	}
 }
 
 func TestNewKyma_SaysWhereAndWhat(t *testing.T) {
 	s := open(t, ModeLocal)
-	s.createAll("founding")
+	s.createAll("z-founding")
 	s.make(&v1beta2.KymaRelease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "founding", Name: "spring"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "z-founding", Name: "spring"},
 		Spec:       v1beta2.KymaReleaseSpec{Modules: []v1beta2.ReleasedModule{{Name: "greeter", Version: "1.0.0"}}},
 	})
 	s.enter()
 	is := get[newKyma](s, "/api/v1/newkyma")
-	at := slices.IndexFunc(is.Namespaces, func(p newKymaPlace) bool { return p.Namespace == "founding" })
+	at := slices.IndexFunc(is.Namespaces, func(p newKymaPlace) bool { return p.Namespace == "z-founding" })
 	if !is.Allowed || is.Why != "" || at < 0 {
 		t.Fatalf("%+v", is)
 	}
@@ -134,17 +134,17 @@ func TestNewKyma_SaysWhereAndWhat(t *testing.T) {
 // TestNewKyma_WhoMayNotIsTold: a user who may read, and one who may create but not connect.
 func TestNewKyma_WhoMayNotIsTold(t *testing.T) {
 	s := open(t, ModeCluster)
-	s.createAll("barred")
+	s.createAll("z-barred")
 	s.enterAs(s.token("barred-reader", "*"))
 	if is := get[newKyma](s, "/api/v1/newkyma"); is.Allowed || !strings.Contains(is.Why, "may not create Kymas") || len(is.Namespaces) != 0 {
 		t.Errorf("%+v", is)
 	}
-	if kyma := get[kymaDetail](s, "/api/v1/kymas/barred/bad"); kyma.Access.Connect || kyma.Access.Delete {
+	if kyma := get[kymaDetail](s, "/api/v1/kymas/z-barred/bad"); kyma.Access.Connect || kyma.Access.Delete {
 		t.Errorf("%+v", kyma.Access)
 	}
 	s.browser()
-	maker := s.token("barred-maker", "barred")
-	s.mayWrite("barred-maker", "barred")
+	maker := s.token("barred-maker", "z-barred")
+	s.mayWrite("barred-maker", "z-barred")
 	s.enterAs(maker)
 	if is := get[newKyma](s, "/api/v1/newkyma"); !is.Allowed || len(is.Namespaces) != 1 || is.Namespaces[0].Connect {
 		t.Errorf("%+v", is)

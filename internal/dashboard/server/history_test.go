@@ -69,9 +69,9 @@ func TestHistory_MergesWhatIsKnown(t *testing.T) {
 // TestHistory_IsFilteredAndPaged, and every page is a part of the same list.
 func TestHistory_IsFilteredAndPaged(t *testing.T) {
 	s := open(t, ModeLocal)
-	s.createAll("leafed")
+	s.createAll("z-leafed")
 	s.enter()
-	const path = "/api/v1/kymas/leafed/bad/history"
+	const path = "/api/v1/kymas/z-leafed/bad/history"
 	all := get[historyList](s, path+"?limit=200")
 	var parts []history.Entry
 	for offset := range all.Total {
@@ -97,8 +97,8 @@ func TestHistory_IsFilteredAndPaged(t *testing.T) {
 		t.Errorf("%+v", mine)
 	}
 	s.sends(http.MethodGet, path+"?when=now", "", http.StatusBadRequest)
-	s.sends(http.MethodGet, "/api/v1/kymas/leafed/none/history", "", http.StatusNotFound)
-	s.sends(http.MethodGet, "/api/v1/modules/leafed/bad/none/history", "", http.StatusNotFound)
+	s.sends(http.MethodGet, "/api/v1/kymas/z-leafed/none/history", "", http.StatusNotFound)
+	s.sends(http.MethodGet, "/api/v1/modules/z-leafed/bad/none/history", "", http.StatusNotFound)
 }
 
 // TestHistory_SaysWhatMayNotBeRead: without events the rest is there, and the others' Kymas are not.
