@@ -4,10 +4,10 @@ import { artifacts, program, root } from './places'
 import { start, type Running } from './processes'
 
 /** dashboardOf is the dashboard of a user with this kubeconfig. */
-export function dashboardOf(name: string, kubeconfig: string): Promise<Running> {
+export function dashboardOf(name: string, kubeconfig: string, ...flags: string[]): Promise<Running> {
   return start({
     program: program('kyma'),
-    args: ['dashboard', '--kubeconfig', kubeconfig],
+    args: ['dashboard', '--kubeconfig', kubeconfig, ...flags],
     cwd: root,
     log: artifacts(`dashboard-${name}.log`),
     until: /(http:\/\/127\.0\.0\.1:\d+)\/#code=\S+/,
@@ -31,10 +31,10 @@ export async function fleetOf(name: string, args: string[]): Promise<Fleet> {
     args: ['-dir', dir, '-manager', program('manager'), ...args],
     cwd: root,
     log: artifacts(`${name}.log`),
-    until: /^ready after \S+: (\S+)$/,
+    until: /^ready after \S+: (\S+) (\S+)$/,
   })
-  const kubeconfig = hub.found[1] ?? ''
-  const board = await dashboardOf(name, kubeconfig).catch(async (error: unknown) => {
+  const [, kubeconfig = '', registry = ''] = hub.found
+  const board = await dashboardOf(name, kubeconfig, '--registry', registry).catch(async (error: unknown) => {
     await hub.stop()
     throw error
   })

@@ -91,7 +91,8 @@ test('2 image: a registry that does not have it', async ({ page }) => {
 })
 
 test('3 crash: a container that ends again and again', async ({ page }) => {
-  const terminated = { exitCode: 2, reason: 'Error', finishedAt: new Date(Date.now() - 30_000).toISOString(), startedAt: new Date(Date.now() - 40_000).toISOString() }
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+  const terminated = { exitCode: 2, reason: 'Error', startedAt: ago(40), finishedAt: ago(30) }
   await reported(
     { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s restarting failed container=lantern' } },
     { restartCount: 4, lastState: { terminated } },
@@ -168,8 +169,8 @@ test('8 consent: a version that asks for more', async ({ page }) => {
 test('9 deletion: objects of users hold a module', async ({ page }) => {
   await modules('held', [{ name: 'ledger' }])
   await ready('held')
-  const savings = { apiVersion: 'samples.kyma-project.io/v1', kind: 'Account', metadata: { name: 'savings', namespace: 'default' }, spec: { owner: 'a user' } }
-  await apply([savings])
+  const metadata = { name: 'savings', namespace: 'default' }
+  await apply([{ apiVersion: 'samples.kyma-project.io/v1', kind: 'Account', metadata, spec: { owner: 'a user' } }])
   await modules('held', [])
   await cause(page, 'held', 'ledger', /Account/)
   await page.getByRole('group', { name: 'What helps' }).getByRole('link', { name: 'See what holds the deletion' }).click(patience)

@@ -2,6 +2,8 @@
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
+import { history } from './history'
+import { done, fixesOf, isOfKyma, newKyma } from './kymas'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
 import * as rollouts from './rollouts'
@@ -51,6 +53,7 @@ function read(world: World, parts: string[], url: URL): Reply {
     case 'overview':
       return overview(world)
     case 'kymas':
+      if (rest[2] === 'history') return history(world, `${rest[0]}/${rest[1]}`, '', url)
       return rest.length === 2
         ? kyma(world, rest.join('/'))
         : paged(
@@ -65,6 +68,8 @@ function read(world: World, parts: string[], url: URL): Reply {
                 having(world, url, k),
             ),
           )
+    case 'newkyma':
+      return ok(newKyma(world))
     case 'modules':
     case 'direct':
       if (rest.length > 0) return module_(world, kind, rest, url)
@@ -156,8 +161,10 @@ function kyma(world: World, id: string): Reply {
     modules,
     lastOperation: { operation: 'kyma is in state Error', lastUpdateTime: new Date(Date.now() - 60_000).toISOString() },
     events: fixtures.events,
-    access: { edit: true, delete: true, secret: line.name !== 'shop-asia' },
+    access: { edit: true, delete: true, secret: line.name !== 'shop-asia', connect: line.name !== 'shop-asia' },
     channels: ['regular', 'fast'],
+    suspended: world.suspended.has(id),
+    fixes: modules.flatMap(fixesOf),
   })
 }
 
@@ -169,6 +176,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
   const m = find(world, id, name)
   if (!m) return wrong(404, 'NotFound', `there is no module ${name}${id ? ' in Kyma ' + id : ''}`)
   if (what === 'resource') return ok({ object: fixtures.resource, default: fixtures.resource, schema: fixtures.schema, editable: true })
+  if (what === 'history') return history(world, id, name, url)
   if (what === 'review') {
     const version = url.searchParams.get('version') || (m.version.available ?? '')
     return reviews.review(world, name, version, version === m.version.installed ? '' : (m.version.installed ?? ''))
@@ -221,6 +229,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
       ? { version: m.offered, message: 'wave rest has not begun: it waits until wave early has passed', rollout: 'kcp-system/greeter' }
       : null,
     ...reviews.detail(id, name, m.pending),
+    fixes: fixesOf(m),
     access: { edit: true, delete: true, runtime: id !== 'kcp-system/shop-asia' },
     flow: { delete: { step: 'RemoveEntry', why: '' } },
   })
@@ -307,6 +316,12 @@ function begin(world: World, deed: Deed): Reply {
   if (preview.refused) return wrong(409, 'Refused', preview.refused)
   if (preview.confirm && deed.confirmation !== preview.confirm)
     return wrong(409, 'ConfirmationNeeded', `type "${preview.confirm}" to confirm that`)
+  if (isOfKyma(deed)) {
+    const [namespace = '', name = ''] = deed.kyma.split('/')
+    done(world, deed, fixtures.kyma(name, { namespace, modules: '0/0', local: deed.kind === 'create' && deed.new.local === true }))
+    const shown = 'kubeconfig' in deed && deed.kubeconfig ? { ...deed, kubeconfig: '(hidden)' } : deed
+    return { status: 202, body: world.begin(shown, `${deed.kind} ${deed.kyma}`, ['Change it', 'Wait for it']) }
+  }
   switch (deed.kind) {
     case 'add':
       return {

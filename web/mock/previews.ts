@@ -1,5 +1,6 @@
 // What the mock says would happen, for each kind of deed.
 import type { Deed, Preview } from '../src/api'
+import { isOfKyma, previewOfKyma } from './kymas'
 import { dependents } from './reviews'
 import type { World } from './state'
 
@@ -14,6 +15,7 @@ const greeting = (name: string, uid: string, over = {}) => ({
 
 /** previewOf is what the mock says would happen. */
 export function previewOf(world: World, deed: Deed): Preview {
+  if (isOfKyma(deed)) return previewOfKyma(world, deed)
   const lists = { diff: [], blocking: [], warnings: [], dependents: [], templates: [] }
   const plain: Preview = { way: 'Kyma', why: '', confirm: '', refused: '', ...lists }
   switch (deed.kind) {

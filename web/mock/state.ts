@@ -41,6 +41,8 @@ export class World {
   modules: Module[] = fixtures.modules
   sources: Source[] = fixtures.sources
   operations: Operation[] = []
+  /** suspended are the Kymas that are left alone. */
+  readonly suspended = new Set<string>()
   loggedIn: boolean
   /** read are the versions that were read in the background. */
   readonly read = new Set<string>()

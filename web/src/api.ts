@@ -29,9 +29,10 @@ export type Wave = schema.RolloutWave
 export type WaveState = Wave['state']
 export type Way = schema.ModuleDetail['way']
 export type OperationState = Operation['state']
-export type Change = NonNullable<schema.Preview['diff']>[number]
 export type Blocking = NonNullable<schema.Preview['blocking']>[number]
 export type Previewed = schema.PreviewedObject
+export type NewKymaModule = NonNullable<schema.NewKymaPlace['modules']>[number]
+export type KymaDeed = schema.CreateDeed | schema.ConnectDeed | schema.KymaLifecycleDeed
 export type HistoryDeed = schema.BackDeed | schema.RetryDeed
 export type Operation = schema.Operation
 

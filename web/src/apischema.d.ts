@@ -360,6 +360,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kymas/{ns}/{name}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a Kyma and its modules */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: components["parameters"]["limit"];
+                    offset?: components["parameters"]["offset"];
+                    /** @description may be repeated */
+                    kind?: components["schemas"]["HistoryKind"][];
+                    /** @description may be repeated */
+                    who?: string[];
+                };
+                header?: never;
+                path: {
+                    ns: components["parameters"]["ns"];
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["History"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/newkyma": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a Kyma can be created, and what it could have */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The namespaces in which the user may create one */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NewKyma"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/modules": {
         parameters: {
             query?: never;
@@ -454,6 +538,54 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ModuleDetail"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/modules/{ns}/{kyma}/{name}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a module of a Kyma */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: components["parameters"]["limit"];
+                    offset?: components["parameters"]["offset"];
+                    /** @description may be repeated */
+                    kind?: components["schemas"]["HistoryKind"][];
+                    /** @description may be repeated */
+                    who?: string[];
+                };
+                header?: never;
+                path: {
+                    ns: components["parameters"]["ns"];
+                    kyma: components["parameters"]["kyma"];
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["History"];
                     };
                 };
                 default: components["responses"]["Error"];
@@ -1750,8 +1882,14 @@ export interface components {
                 edit: boolean;
                 delete: boolean;
                 secret: boolean;
+                /** @description may store the access Secret */
+                connect: boolean;
             };
             channels: string[] | null;
+            /** @description a label lets the lifecycle manager leave the Kyma alone */
+            suspended: boolean;
+            /** @description buttons that remove the causes for which the Kyma or a module is not as it was asked for */
+            fixes: components["schemas"]["Fix"][] | null;
             unread: components["schemas"]["Unread"][] | null;
         };
         KymaSpec: {
@@ -1942,6 +2080,8 @@ export interface components {
             needs: components["schemas"]["Needs"] | null;
             /** @description modules of the Kyma that need this one */
             neededBy: string[] | null;
+            /** @description buttons that remove the cause for which it is not as it was asked for */
+            fixes: components["schemas"]["Fix"][] | null;
             way: {
                 back: components["schemas"]["BackAct"] | null;
                 retry: components["schemas"]["RetryAct"] | null;
@@ -1960,6 +2100,40 @@ export interface components {
                 };
             };
             unread: components["schemas"]["Unread"][] | null;
+        };
+        /** @description a button that removes the cause for which a module or a Kyma is not as it was asked for */
+        Fix: {
+            /** @enum {unknown} */
+            kind: "channel" | "version" | "approve" | "add" | "retry" | "delete" | "connect" | "resume";
+            title: string;
+            /** @description that it is about; missing for the Kyma itself */
+            module?: string;
+            /** @description null where a user must bring something (connect) or look at another page (delete) */
+            deed: components["schemas"]["Deed"] | null;
+            allowed: boolean;
+            why?: string;
+        };
+        /** @description where a user may create a Kyma, and what it could have there */
+        NewKyma: {
+            allowed: boolean;
+            /** @description why it is not allowed */
+            why?: string;
+            namespaces: components["schemas"]["NewKymaPlace"][] | null;
+            unread: components["schemas"]["Unread"][] | null;
+        };
+        NewKymaPlace: {
+            namespace: string;
+            /** @description the user may store an access Secret there */
+            connect: boolean;
+            channels: string[] | null;
+            /** @description KymaReleases */
+            releases: string[] | null;
+            modules: {
+                name: string;
+                channels: components["schemas"]["OfferChannel"][] | null;
+            }[] | null;
+            /** @description names that are taken */
+            kymas: string[] | null;
         };
         /** @description a version that waits for consent */
         Consent: {
@@ -2291,19 +2465,19 @@ export interface components {
             why?: string;
         };
         RolloutAct: components["schemas"]["DeedAct"] & {
-            deed?: components["schemas"]["RolloutDeed"];
+            deed: components["schemas"]["RolloutDeed"];
         };
         BackAct: components["schemas"]["DeedAct"] & {
-            deed?: components["schemas"]["BackDeed"];
+            deed: components["schemas"]["BackDeed"];
         };
         RetryAct: components["schemas"]["DeedAct"] & {
-            deed?: components["schemas"]["RetryDeed"];
+            deed: components["schemas"]["RetryDeed"];
         };
         ApproveAct: components["schemas"]["DeedAct"] & {
-            deed?: components["schemas"]["ApproveDeed"];
+            deed: components["schemas"]["ApproveDeed"];
         };
         StrategyAct: components["schemas"]["DeedAct"] & {
-            deed?: components["schemas"]["StrategyDeed"];
+            deed: components["schemas"]["StrategyDeed"];
         };
         RolloutDetail: {
             rollout: components["schemas"]["Rollout"];
@@ -2523,7 +2697,7 @@ export interface components {
             unread: components["schemas"]["Unread"][] | null;
         };
         /** @description The requested change; kind determines which fields apply. */
-        Deed: components["schemas"]["AddDeed"] | components["schemas"]["UpgradeDeed"] | components["schemas"]["DeleteDeed"] | components["schemas"]["ManageDeed"] | components["schemas"]["ChannelDeed"] | components["schemas"]["ConfigureDeed"] | components["schemas"]["PromoteDeed"] | components["schemas"]["RolloutDeed"] | components["schemas"]["BackDeed"] | components["schemas"]["RetryDeed"] | components["schemas"]["ApproveDeed"] | components["schemas"]["StrategyDeed"];
+        Deed: components["schemas"]["AddDeed"] | components["schemas"]["UpgradeDeed"] | components["schemas"]["DeleteDeed"] | components["schemas"]["ManageDeed"] | components["schemas"]["ChannelDeed"] | components["schemas"]["ConfigureDeed"] | components["schemas"]["PromoteDeed"] | components["schemas"]["RolloutDeed"] | components["schemas"]["BackDeed"] | components["schemas"]["RetryDeed"] | components["schemas"]["ApproveDeed"] | components["schemas"]["StrategyDeed"] | components["schemas"]["CreateDeed"] | components["schemas"]["ConnectDeed"] | components["schemas"]["KymaLifecycleDeed"];
         AddDeed: {
             /** @constant */
             kind: "add";
@@ -2662,6 +2836,44 @@ export interface components {
             strategy?: components["schemas"]["UpgradeStrategy"];
             confirmation?: components["schemas"]["Confirmation"];
         };
+        CreateDeed: {
+            /** @constant */
+            kind: "create";
+            /** @description NAMESPACE/NAME */
+            kyma: string;
+            channel?: string;
+            modules?: components["schemas"]["AddModule"][];
+            /** @description what only a Kyma that is created has */
+            new: {
+                /** @description its modules go into the cluster that it lives in; cannot be changed later */
+                local?: boolean;
+                /** @description name of the KymaRelease, in place of a channel */
+                release?: string;
+                labels?: {
+                    [key: string]: string;
+                };
+                skipMaintenanceWindows?: boolean;
+            };
+            kubeconfig?: components["schemas"]["Kubeconfig"];
+            confirmation?: components["schemas"]["Confirmation"];
+        };
+        ConnectDeed: {
+            /** @constant */
+            kind: "connect";
+            /** @description NAMESPACE/NAME */
+            kyma: string;
+            kubeconfig: components["schemas"]["Kubeconfig"];
+            confirmation?: components["schemas"]["Confirmation"];
+        };
+        /** @description goes into the access Secret alone; every answer has (hidden) in its place */
+        Kubeconfig: string;
+        KymaLifecycleDeed: {
+            /** @enum {unknown} */
+            kind: "deleteKyma" | "suspend" | "resume";
+            /** @description NAMESPACE/NAME */
+            kyma: string;
+            confirmation?: components["schemas"]["Confirmation"];
+        };
         /** @enum {unknown} */
         UpgradeStrategy: "Automatic" | "Manual";
         /** @description NAMESPACE/NAME; left out for a module without one */
@@ -2672,24 +2884,25 @@ export interface components {
         Object: {
             [key: string]: unknown;
         };
+        Change: {
+            /** @description that the object belongs to */
+            kyma?: string;
+            object: components["schemas"]["Ref"];
+            /** @enum {unknown} */
+            change: "Create" | "Update" | "Delete" | "Unchanged" | "Refused";
+            fields: {
+                path: string;
+                from: string;
+                to: string;
+            }[] | null;
+            error?: string;
+        };
         Preview: {
             way: string;
             why: string;
             /** @description text to type; empty for none */
             confirm: string;
-            diff: {
-                /** @description that the object belongs to */
-                kyma?: string;
-                object: components["schemas"]["Ref"];
-                /** @enum {unknown} */
-                change: "Create" | "Update" | "Delete" | "Unchanged" | "Refused";
-                fields: {
-                    path: string;
-                    from: string;
-                    to: string;
-                }[] | null;
-                error?: string;
-            }[] | null;
+            diff: components["schemas"]["Change"][] | null;
             blocking: {
                 ref: components["schemas"]["Ref"];
                 uid: string;
@@ -2743,11 +2956,56 @@ export interface components {
                 state: string;
                 message?: string;
             }[] | null;
+            /** @description fields of Kymas and releases that it has written, with the values of before */
+            changes?: components["schemas"]["Change"][];
             access: {
                 resume: boolean;
                 cancel: boolean;
             };
         };
+        /** @description what happened to a Kyma or a module, the newest first, as far as it was recorded */
+        History: {
+            items: components["schemas"]["HistoryEntry"][] | null;
+            total: number;
+            unread: components["schemas"]["Unread"][] | null;
+            /** @description how far back each source reaches, in sentences */
+            horizon: string[] | null;
+            /** @description everything that the filter who can be */
+            who: string[] | null;
+        };
+        HistoryEntry: {
+            /** Format: date-time */
+            at: string;
+            kind: components["schemas"]["HistoryKind"];
+            what: string;
+            /** @description who did it, where that is known */
+            who?: string;
+            /**
+             * @description a user; the name that a client gave its edits; what reported an event
+             * @enum {unknown}
+             */
+            whoIs?: "User" | "Client" | "Component";
+            object?: string;
+            module?: string;
+            /** @description old and new values; without values, fields that a client holds */
+            fields?: components["schemas"]["FieldChange"][];
+            state?: string;
+            reason?: string;
+            count?: number;
+            /** @description id of the operation */
+            operation?: string;
+            /** @description number of the revision */
+            revision?: number;
+            /** @description NAMESPACE/NAME */
+            rollout?: string;
+            /**
+             * Format: date-time
+             * @description when an operation ended
+             */
+            end?: string;
+        };
+        /** @enum {unknown} */
+        HistoryKind: "Operation" | "Edit" | "Revision" | "Rollout" | "Condition" | "Event";
         OperationList: {
             items: components["schemas"]["Operation"][] | null;
             total: number;
@@ -2921,6 +3179,9 @@ export type PendingVersion = components['schemas']['PendingVersion'];
 export type ModuleRow = components['schemas']['ModuleRow'];
 export type ModuleList = components['schemas']['ModuleList'];
 export type ModuleDetail = components['schemas']['ModuleDetail'];
+export type Fix = components['schemas']['Fix'];
+export type NewKyma = components['schemas']['NewKyma'];
+export type NewKymaPlace = components['schemas']['NewKymaPlace'];
 export type Consent = components['schemas']['Consent'];
 export type Strategy = components['schemas']['Strategy'];
 export type Needs = components['schemas']['Needs'];
@@ -2996,12 +3257,20 @@ export type BackDeed = components['schemas']['BackDeed'];
 export type RetryDeed = components['schemas']['RetryDeed'];
 export type ApproveDeed = components['schemas']['ApproveDeed'];
 export type StrategyDeed = components['schemas']['StrategyDeed'];
+export type CreateDeed = components['schemas']['CreateDeed'];
+export type ConnectDeed = components['schemas']['ConnectDeed'];
+export type Kubeconfig = components['schemas']['Kubeconfig'];
+export type KymaLifecycleDeed = components['schemas']['KymaLifecycleDeed'];
 export type UpgradeStrategy = components['schemas']['UpgradeStrategy'];
 export type KymaOfDeed = components['schemas']['KymaOfDeed'];
 export type Confirmation = components['schemas']['Confirmation'];
 export type Object = components['schemas']['Object'];
+export type Change = components['schemas']['Change'];
 export type Preview = components['schemas']['Preview'];
 export type Operation = components['schemas']['Operation'];
+export type History = components['schemas']['History'];
+export type HistoryEntry = components['schemas']['HistoryEntry'];
+export type HistoryKind = components['schemas']['HistoryKind'];
 export type OperationList = components['schemas']['OperationList'];
 export type NewSource = components['schemas']['NewSource'];
 export type Source = components['schemas']['Source'];

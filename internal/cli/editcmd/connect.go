@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,8 +18,8 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
-	"github.com/kyma-project/lifecycle-manager/internal/cli/target"
 	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
+	"github.com/kyma-project/lifecycle-manager/internal/client/runtimeaccess"
 	"github.com/kyma-project/lifecycle-manager/internal/client/userfile"
 )
 
@@ -167,77 +166,35 @@ func inline(ctx context.Context, file *clientcmdapi.Config) error {
 
 // reach calls the cluster, and refuses it if the Kyma itself is in it.
 func (k *connecting) reach(ctx context.Context, hub client.Client, config *rest.Config) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	there, err := target.Of(config).Client()
+	there, err := runtimeaccess.Identify(ctx, config)
 	if err != nil {
-		return err
-	}
-	var namespace, own corev1.Namespace
-	if err := there.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &namespace); err != nil {
 		return (&console.Failure{
 			Code: console.CodeError, Err: fmt.Errorf("the cluster of %s at %s cannot be accessed: %w", k.runtime, config.Host, err),
 		}).With("--check=false stores the kubeconfig anyway")
 	}
+	var own corev1.Namespace
 	err = hub.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &own)
-	if err == nil && own.UID == namespace.UID {
+	if err == nil && own.UID == there {
 		return console.Usage("%s leads to the Kyma's own cluster", k.runtime).
 			With("a Kyma for that is made by kyma kyma create --local")
 	}
 	return nil
 }
 
-// store writes the access Secret: the one that the Kyma has, or else one of the Kyma's name.
+// store writes the access Secret.
 func (k *connecting) store(ctx context.Context, cluster client.Client, key client.ObjectKey, kubeconfig []byte) (kymaedit.Action, error) {
-	secrets, err := accessSecrets(ctx, cluster, key)
-	if err != nil {
-		return "", err
-	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	switch len(secrets) {
-	case 0:
-	case 1:
-		secret = &secrets[0]
-	default:
-		return "", fmt.Errorf("kyma %s has %s: leave one of %s and %s",
-			key, english.Plural(len(secrets), "access Secret", ""), secrets[0].Name, secrets[1].Name)
-	}
-	if bytes.Equal(secret.Data[v1beta2.AccessSecretKey], kubeconfig) {
-		return kymaedit.Unchanged, nil
-	}
-	before := secret.DeepCopy()
-	if secret.Labels == nil {
-		secret.Labels = map[string]string{}
-	}
-	secret.Labels[v1beta2.LabelKymaName] = key.Name
-	secret.Data = map[string][]byte{v1beta2.AccessSecretKey: kubeconfig}
-	if kymaedit.DryRun(k.dryRun) == kymaedit.DryRunClient {
-		return "connected", nil
-	}
-	var dry []string
-	if k.dry() {
-		dry = []string{metav1.DryRunAll}
-	}
-	if len(secrets) == 0 {
-		err = cluster.Create(ctx, secret, &client.CreateOptions{DryRun: dry, FieldManager: kymaedit.FieldManager})
-	} else {
-		lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		err = cluster.Patch(ctx, secret, lock, &client.PatchOptions{DryRun: dry, FieldManager: kymaedit.FieldManager})
-	}
+	stored, err := runtimeaccess.Store(ctx, cluster, key, kubeconfig, runtimeaccess.Writing{
+		Manager: kymaedit.FieldManager, DryRun: k.dry(), Nothing: kymaedit.DryRun(k.dryRun) == kymaedit.DryRunClient,
+	})
 	switch {
-	case apierrors.IsAlreadyExists(err):
-		return "", fmt.Errorf("secret %s exists and is not the access Secret of Kyma %s: rename or delete it", key, key)
 	case apierrors.IsNotFound(err):
 		return "", console.NotFound("there is no namespace %s", key.Namespace)
+	case err != nil:
+		return "", err
+	case !stored.Changed:
+		return kymaedit.Unchanged, nil
 	}
-	return "connected", err
-}
-
-// accessSecrets returns the Secrets that the lifecycle manager would find.
-func accessSecrets(ctx context.Context, cluster client.Client, key client.ObjectKey) ([]corev1.Secret, error) {
-	var secrets corev1.SecretList
-	err := cluster.List(ctx, &secrets, client.InNamespace(key.Namespace), client.MatchingLabels{v1beta2.LabelKymaName: key.Name})
-	return secrets.Items, err
+	return "connected", nil
 }
 
 func disconnect(c *change) *cobra.Command {
@@ -268,7 +225,7 @@ func (c *change) disconnect(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := accessSecrets(ctx, cluster, key)
+	secrets, err := runtimeaccess.Secrets(ctx, cluster, key)
 	if err != nil {
 		return err
 	}

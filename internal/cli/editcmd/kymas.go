@@ -2,7 +2,7 @@ package editcmd
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -164,53 +164,16 @@ func (k *creating) labels() map[string]string {
 
 // write creates the Kyma. An equal one that exists is accepted.
 func (k *creating) write(ctx context.Context, s *session) (kymaedit.Action, error) {
-	if kymaedit.DryRun(k.dryRun) == kymaedit.DryRunClient {
-		return "created", nil
+	namespace := s.Kyma.Namespace
+	action, err := kymaedit.Create(ctx, s, s.Kyma, kymaedit.DryRun(k.dryRun))
+	if exists, is := errors.AsType[*kymaedit.ExistsError](err); is {
+		return "", (&console.Failure{Code: console.CodeError, Err: exists}).With("kyma add and kyma kyma set-channel change it")
 	}
-	options := []client.CreateOption{client.FieldOwner(kymaedit.FieldManager)}
-	if k.dry() {
-		options = append(options, client.DryRunAll)
-	}
-	wanted := s.Kyma.DeepCopy()
-	err := s.Create(ctx, s.Kyma, options...)
-	switch {
-	case err == nil:
-		return "created", nil
-	case apierrors.IsNotFound(err):
-		return "", console.NotFound("there is no namespace %s, or the lifecycle manager is not installed: %w", wanted.Namespace, err).
+	if apierrors.IsNotFound(err) {
+		return "", console.NotFound("there is no namespace %s, or the lifecycle manager is not installed: %w", namespace, err).
 			With("kyma install puts it there")
-	case !apierrors.IsAlreadyExists(err):
-		return "", err
 	}
-	if err := s.Get(ctx, client.ObjectKeyFromObject(wanted), s.Kyma); err != nil {
-		return "", err
-	}
-	if !alike(wanted, s.Kyma) {
-		return "", (&console.Failure{Code: console.CodeError, Err: fmt.Errorf("kyma %s already exists and differs", s.Key())}).
-			With("kyma add and kyma kyma set-channel change it")
-	}
-	return kymaedit.Unchanged, nil
-}
-
-// alike reports whether an existing Kyma is the requested one; the API's defaults are no difference.
-func alike(wanted, there *v1beta2.Kyma) bool {
-	for name, value := range wanted.Labels {
-		if there.Labels[name] != value {
-			return false
-		}
-	}
-	remote := there.Spec.Remote == nil || *there.Spec.Remote
-	if remote != *wanted.Spec.Remote || there.Spec.Channel != wanted.Spec.Channel || len(there.Spec.Modules) != len(wanted.Spec.Modules) ||
-		there.Spec.SkipMaintenanceWindows != wanted.Spec.SkipMaintenanceWindows {
-		return false
-	}
-	for _, module := range wanted.Spec.Modules {
-		entry := kymaedit.Entry(&there.Spec, module.Name)
-		if entry == nil || entry.Channel != module.Channel || entry.Version != module.Version {
-			return false
-		}
-	}
-	return true
+	return action, err
 }
 
 func setChannel(c *change) *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ const reconciled = "asked to reconcile"
 
 func suspend(c *change) *cobra.Command {
 	m := &marked{change: c, did: "suspended", verb: "suspend", doing: "suspending", title: "Suspend", idle: "is suspended already"}
-	m.mark = func(o client.Object) bool { return setLabel(o, v1beta2.LabelSkipReconciliation, v1beta2.EnabledValue) }
+	m.mark = func(o client.Object) bool { return kymaedit.Suspend(o, true) }
 	command := &cobra.Command{
 		Use:   "suspend [NAME...]",
 		Short: "Let the lifecycle manager leave modules, or a whole Kyma, alone for a while",
@@ -51,7 +50,7 @@ func suspend(c *change) *cobra.Command {
 
 func resume(c *change) *cobra.Command {
 	m := &marked{change: c, did: "resumed", verb: "resume", doing: "resuming", title: "Resume", idle: "is not suspended"}
-	m.mark = func(o client.Object) bool { return setLabel(o, v1beta2.LabelSkipReconciliation, "") }
+	m.mark = func(o client.Object) bool { return kymaedit.Suspend(o, false) }
 	command := &cobra.Command{
 		Use:     "resume [NAME...]",
 		Short:   "Resume the management of suspended modules",
@@ -222,20 +221,16 @@ func (m *marked) row(name string, s *session, changed bool) item {
 	return i
 }
 
-// setLabel sets a label on an object, or removes it if the value is empty, and reports whether it was different before.
+// setLabel sets a label on an object, and reports whether it was different before.
 func setLabel(object client.Object, name, value string) bool {
 	labels := object.GetLabels()
-	before, there := labels[name]
-	switch {
-	case value == "" && !there, value != "" && before == value:
+	if labels[name] == value {
 		return false
-	case value == "":
-		delete(labels, name)
-	case labels == nil:
-		labels = map[string]string{name: value}
-	default:
-		labels[name] = value
 	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[name] = value
 	object.SetLabels(labels)
-	return strings.TrimSpace(value) != before
+	return true
 }

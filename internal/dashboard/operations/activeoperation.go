@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/pkg/apply"
 )
 
 // activeOperation is an operation that this server carries out, or did.
@@ -44,6 +45,7 @@ func (e *Engine) newLive(as Actor, deed Request, p *plan) *activeOperation {
 	l.op = Operation{
 		ID: strings.ToLower(rand.Text()), Deed: deed, Title: deed.Title(), User: as.Name, Created: e.now().UTC().Truncate(time.Millisecond),
 	}
+	l.op.Deed.Kubeconfig = deed.Kubeconfig.withoutText() // only the steps of the plan need it
 	l.reset(p)
 	return l
 }
@@ -51,7 +53,7 @@ func (e *Engine) newLive(as Actor, deed Request, p *plan) *activeOperation {
 // reset starts again, with the steps of a plan.
 func (l *activeOperation) reset(p *plan) {
 	l.op.State, l.op.Message, l.op.Finished = Running, "", nil
-	l.op.Steps, l.op.Objects, l.objects = []Step{}, []Object{}, map[string]int{}
+	l.op.Steps, l.op.Objects, l.op.Changes, l.objects = []Step{}, []Object{}, nil, map[string]int{}
 	for _, s := range p.steps {
 		l.op.Steps = append(l.op.Steps, Step{Title: s.title, State: StepWaiting})
 	}
@@ -62,7 +64,7 @@ func (l *activeOperation) operation() Operation {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	op := l.op
-	op.Steps, op.Objects = slices.Clone(op.Steps), slices.Clone(op.Objects)
+	op.Steps, op.Objects, op.Changes = slices.Clone(op.Steps), slices.Clone(op.Objects), slices.Clone(op.Changes)
 	return op
 }
 
@@ -113,6 +115,18 @@ type reporter struct {
 // say sets the message of the step.
 func (r *reporter) say(text string) {
 	r.live.change(func(op *Operation) { op.Steps[r.step].Message = text })
+}
+
+// wrote records what a step has changed in an object that users may see. One that is as it was is no change.
+func (r *reporter) wrote(changes ...Change) {
+	r.live.change(func(op *Operation) {
+		for _, c := range changes {
+			if c.Change != apply.ChangeUnchanged && len(op.Changes) < mostChanges {
+				c.Kyma = r.kyma
+				op.Changes = append(op.Changes, c.recorded())
+			}
+		}
+	})
 }
 
 // object reports the state of one object. Beyond the bound, new objects are not reported: the cluster shows them.

@@ -82,6 +82,11 @@ func overlap(some, others []subject) bool {
 	})
 }
 
+// Concerns reports whether a request is about a Kyma, or, with a module, about that module of it or the Kyma as a whole.
+func (d *Request) Concerns(kyma, module string) bool {
+	return overlap(d.about(nil), []subject{{kyma: kyma, module: module}})
+}
+
 // about returns the subjects of a request. If the modules of a Kyma are here, they are subjects in the cluster of the hub, too, where the
 // same module may be installed directly.
 func (d *Request) about(here []string) []subject {
@@ -105,7 +110,7 @@ func (d *Request) about(here []string) []subject {
 		all = append(all, subject{release: d.Release, channel: d.Channel})
 	case Rollout: // of the release of the same name
 		all = append(all, subject{release: d.Rollout, channel: d.Channel})
-	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry, Approve, Strategy:
+	case Delete, Manage, Unmanage, Channel, Configure, Back, Retry, Approve, Strategy, Create, Connect, DeleteKyma, Suspend, Resume:
 		add(d.Kyma, d.Module)
 		for _, name := range d.With {
 			add(d.Kyma, name)

@@ -32,9 +32,13 @@ type change struct {
 // steps returns the steps of a change: the edit, and the wait.
 func (c *change) steps(title, waiting string) []step {
 	return []step{
-		{title: title, try: c.try, do: func(ctx context.Context, _ *reporter) error {
+		{title: title, try: c.try, do: func(ctx context.Context, r *reporter) error {
 			result, err := c.apply(ctx, kymaedit.DryRunNone)
-			c.after = result.After
+			if c.after = result.After; err != nil {
+				return err
+			}
+			made, err := compared(kymaRef(c.Kyma), shownKyma(result.Before), shownKyma(result.After))
+			r.wrote(made)
 			return err
 		}},
 		{title: waiting, do: c.await},
@@ -65,8 +69,7 @@ func (c *change) try(ctx context.Context) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := modulestatus.Ref{APIVersion: v1beta2.GroupVersion.String(), Kind: "Kyma", Namespace: c.Kyma.Namespace, Name: c.Kyma.Name}
-	changes, err := compared(ref, shownKyma(result.Before), shownKyma(result.After))
+	changes, err := compared(kymaRef(c.Kyma), shownKyma(result.Before), shownKyma(result.After))
 	return []Change{changes}, err
 }
 

@@ -31,6 +31,9 @@ type entry struct {
 
 // lost returns why an operation cannot be resumed by any user, and what to do instead; "" if it can.
 func (known *entry) lost() string {
+	if known.Deed.Kind == Connect {
+		return fmt.Sprintf("the kubeconfig that %q needs is kept nowhere: connect the Kyma again with the kubeconfig", known.Title)
+	}
 	if !known.bare || !known.Deed.custom() {
 		return ""
 	}
@@ -180,7 +183,7 @@ func (op Operation) outlined() Operation {
 		op.Steps[i].Title, _, _ = strings.Cut(op.Steps[i].Title, " ")
 		op.Steps[i].Message = ""
 	}
-	op.Message, op.Deed.Confirmation = "", ""
+	op.Message, op.Deed.Confirmation, op.Changes = "", "", nil
 	op.Deed.Previewed, op.Deed.Object = nil, nil
 	op.Deed.Modules = slices.Clone(op.Deed.Modules)
 	for i := range op.Deed.Modules {
@@ -191,6 +194,9 @@ func (op Operation) outlined() Operation {
 
 // rights returns the permissions for a request, by verb: get to see it, patch to carry it out. Those in a runtime are checked there.
 func (d *Request) rights(verb string) []authorizationv1.ResourceAttributes {
+	if verb != "get" && isOfKyma(d.Kind) {
+		return d.rightsOfKyma()
+	}
 	var all []authorizationv1.ResourceAttributes
 	need := func(group, resource, key string) {
 		namespace, name, _ := strings.Cut(key, "/")
@@ -267,4 +273,30 @@ func (a Actor) ask(ctx context.Context, what authorizationv1.ResourceAttributes)
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}
 	review, err = access.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	return err == nil && review.Status.Allowed, err
+}
+
+// isOfKyma reports whether a request creates, connects or deletes a Kyma, for which other permissions are needed than for its edits.
+func isOfKyma(kind Kind) bool { return kind == Create || kind == Connect || kind == DeleteKyma }
+
+// rightsOfKyma returns the permissions to carry out such a request.
+func (d *Request) rightsOfKyma() []authorizationv1.ResourceAttributes {
+	namespace, name, _ := strings.Cut(d.Kyma, "/")
+	kyma := authorizationv1.ResourceAttributes{Group: v1beta2.GroupVersion.Group, Resource: "kymas", Namespace: namespace}
+	var all []authorizationv1.ResourceAttributes
+	switch d.Kind {
+	case Create:
+		kyma.Verb = "create"
+		all = append(all, kyma)
+	case DeleteKyma:
+		kyma.Verb, kyma.Name = "delete", name
+		all = append(all, kyma)
+	default: // a connection writes its Secret only
+	}
+	if d.Kubeconfig == nil {
+		return all
+	}
+	for _, verb := range []string{"list", "create", "patch"} {
+		all = append(all, authorizationv1.ResourceAttributes{Verb: verb, Resource: "secrets", Namespace: namespace})
+	}
+	return all
 }

@@ -16,6 +16,8 @@ const (
 	wayResource = "CustomResource"
 	wayRelease  = "Release"
 	wayRollout  = "Rollout"
+	// wayItself is that of requests about a Kyma as an object.
+	wayItself = "KymaItself"
 )
 
 // manage plans to let the lifecycle manager manage a module again, or to release it.

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,8 @@ type Operation struct {
 	Finished *time.Time `json:"finished,omitempty"`
 	Steps    []Step     `json:"steps"`
 	Objects  []Object   `json:"objects"`
+	// Changes are the fields of Kymas and releases that it has written, with the values of before; bounded.
+	Changes []Change `json:"changes,omitempty"`
 	// Access is what the requesting user may do with it.
 	Access Access `json:"access"`
 }
@@ -140,6 +143,26 @@ type Blocking struct {
 	UID        types.UID        `json:"uid"`
 	Deleting   bool             `json:"deleting"`
 	Finalizers []string         `json:"finalizers"`
+}
+
+// mostChanges, mostChanged and mostValue bound the changes that an operation records, the fields of each, and the length of a value.
+const mostChanges, mostChanged, mostValue = 20, 20, 300
+
+// recorded returns a change within these bounds.
+func (c Change) recorded() Change {
+	fields := make([]Field, 0, min(len(c.Fields), mostChanged))
+	for _, f := range c.Fields[:min(len(c.Fields), mostChanged)] {
+		fields = append(fields, Field{f.Path, clipped(f.From), clipped(f.To)})
+	}
+	c.Fields = fields
+	return c
+}
+
+func clipped(value string) string {
+	if len(value) > mostValue {
+		return strings.ToValidUTF8(value[:mostValue], "") + " ..."
+	}
+	return value
 }
 
 // mostObjects bounds how many objects an operation reports.

@@ -127,6 +127,14 @@ func (p *planner) make(ctx context.Context) (*plan, error) {
 		return p.approve(ctx)
 	case Strategy:
 		return p.strategy(ctx)
+	case Create:
+		return p.createKyma(ctx)
+	case Connect:
+		return p.connect(ctx)
+	case DeleteKyma:
+		return p.deleteKyma(ctx)
+	case Suspend, Resume:
+		return p.suspend(ctx)
 	}
 	return nil, deed.Validate()
 }

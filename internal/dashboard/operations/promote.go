@@ -65,6 +65,7 @@ func (p *planner) promote(ctx context.Context) (*plan, error) {
 		do: func(ctx context.Context, r *reporter) error {
 			change, err := c.moveChannel(ctx, ref, move, false)
 			r.object(ref, string(change.Change), "")
+			r.wrote(change)
 			return err
 		},
 	}}

@@ -40,6 +40,13 @@ const (
 	// Approve agrees to a version that waits for consent, and Strategy says whether versions wait for it at all.
 	Approve  Kind = "approve"
 	Strategy Kind = "strategy"
+	// Create creates a Kyma, Connect gives it access to its cluster, and DeleteKyma deletes it with its modules.
+	Create     Kind = "create"
+	Connect    Kind = "connect"
+	DeleteKyma Kind = "deleteKyma"
+	// Suspend lets the lifecycle manager leave a Kyma alone until Resume.
+	Suspend Kind = "suspend"
+	Resume  Kind = "resume"
 )
 
 // Request is a requested change. Which fields apply depends on the kind; the others must be empty.
@@ -82,6 +89,20 @@ type Request struct {
 	Action  RolloutAction `json:"action,omitempty"`
 	Target  string        `json:"target,omitempty"`
 	Wave    string        `json:"wave,omitempty"`
+	// New describes the Kyma to create, beside Kyma, Channel and Modules.
+	New *NewKyma `json:"new,omitempty"`
+	// Kubeconfig leads to the cluster of the Kyma.
+	Kubeconfig *Kubeconfig `json:"kubeconfig,omitempty"`
+}
+
+// NewKyma is what only a Kyma that is created has.
+type NewKyma struct {
+	// Local installs its modules into the cluster that it lives in. That cannot be changed later.
+	Local bool `json:"local,omitempty"`
+	// Release is the KymaRelease that says which versions its modules have, in place of a channel.
+	Release                string            `json:"release,omitempty"`
+	Labels                 map[string]string `json:"labels,omitempty"`
+	SkipMaintenanceWindows bool              `json:"skipMaintenanceWindows,omitempty"`
 }
 
 // Wanted is one module to add.
@@ -116,6 +137,9 @@ type PreviewedObject struct {
 
 // Title describes the request in a few words.
 func (d *Request) Title() string {
+	if title, is := titlesOfKyma[d.Kind]; is {
+		return title + " Kyma " + d.Kyma
+	}
 	where := ""
 	if d.Kyma != "" {
 		where = " in " + d.Kyma
@@ -157,7 +181,7 @@ func (d *Request) Title() string {
 		return "Approve " + d.Module + " " + version + where
 	case Strategy:
 		return d.strategyTitle() + where
-	case Channel:
+	case Channel, Create, Connect, DeleteKyma, Suspend, Resume:
 	}
 	goal := d.Channel + d.Version
 	switch {
@@ -168,6 +192,9 @@ func (d *Request) Title() string {
 	}
 	return fmt.Sprintf("Set %s to %s%s", d.Module, goal, where)
 }
+
+// titlesOfKyma are what requests about a Kyma as an object do.
+var titlesOfKyma = map[Kind]string{Create: "Create", Connect: "Connect", DeleteKyma: "Delete", Suspend: "Suspend", Resume: "Resume"}
 
 // splitReference returns the version and the digest of a reference such as 1.2.3@sha256:...
 func splitReference(reference string) (version, digest string) {
@@ -218,6 +245,7 @@ func (d *Request) custom() bool {
 func (d *Request) bare() Request {
 	made := *d
 	made.Object, made.Modules = nameOnly(d.Object), slices.Clone(d.Modules)
+	made.Kubeconfig = d.Kubeconfig.withoutText()
 	for i := range made.Modules {
 		made.Modules[i].Resource = nameOnly(made.Modules[i].Resource)
 	}

@@ -38,7 +38,7 @@ func (e *Engine) Resume(ctx context.Context, as Actor, id string) (Operation, er
 		return Operation{}, err
 	}
 	l := e.newLive(as, known.Deed, p)
-	l.op.ID, l.op.Created, l.op.Title = known.ID, known.Created, known.Title
+	l.op.ID, l.op.Created, l.op.Title, l.op.Changes = known.ID, known.Created, known.Title, known.Changes
 	before, err := e.claim(l)
 	if err != nil {
 		return Operation{}, err

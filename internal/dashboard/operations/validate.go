@@ -34,6 +34,12 @@ var fields = map[Kind][]string{
 	Retry:     {"kyma", "module"},
 	Approve:   {"kyma", "module", "target"},
 	Strategy:  {"kyma", "module", "strategy"},
+
+	Create:     {"kyma", "channel", "modules", "new", "kubeconfig"},
+	Connect:    {"kyma", "kubeconfig"},
+	DeleteKyma: {"kyma"},
+	Suspend:    {"kyma"},
+	Resume:     {"kyma"},
 }
 
 // Validate returns what is wrong with a request, as far as that can be checked without a cluster.
@@ -41,7 +47,7 @@ func (d *Request) Validate() error {
 	allowed, known := fields[d.Kind]
 	if !known {
 		return refuse(WhyInvalid, "kind %q is unknown: use one of add, upgrade, delete, manage, unmanage, channel, configure, promote, "+
-			"rollout, back, retry, approve, strategy", d.Kind)
+			"rollout, back, retry, approve, strategy, create, connect, deleteKyma, suspend, resume", d.Kind)
 	}
 	for field, set := range d.set() {
 		if set && !slices.Contains(allowed, field) {
@@ -64,6 +70,12 @@ func (d *Request) Validate() error {
 		return d.validatePromote()
 	case Rollout:
 		return d.validateRollout()
+	case Create:
+		return d.validateCreate()
+	case Connect:
+		return d.validateConnect()
+	case DeleteKyma, Suspend, Resume:
+		return nil
 	case Configure, Back, Manage, Unmanage, Retry, Approve, Strategy:
 	}
 	return cmp.Or(d.validateContent(), policy(d.Policy))
@@ -109,14 +121,15 @@ func (d *Request) set() map[string]bool {
 		"items": len(d.Items) > 0, "module": d.Module != "", "cascade": d.Cascade, "previewed": len(d.Previewed) > 0, "policy": d.Policy != "",
 		"channel": d.Channel != "", "version": d.Version != "", "object": d.Object != nil, "release": d.Release != "",
 		"rollout": d.Rollout != "", "action": d.Action != "", "target": d.Target != "", "wave": d.Wave != "",
-		"with": len(d.With) > 0, "strategy": d.Strategy != "",
+		"with": len(d.With) > 0, "strategy": d.Strategy != "", "new": d.New != nil, "kubeconfig": d.Kubeconfig != nil,
 	}
 }
 
 // validatePlaces checks the names of Kyma, module and release.
 func (d *Request) validatePlaces() error {
-	needsKyma := slices.Contains([]Kind{Manage, Unmanage, Channel, Back, Retry, Approve, Strategy}, d.Kind)
-	needsModule := needsKyma && d.Kind != Channel || d.Kind == Delete || d.Kind == Configure
+	ofModule := slices.Contains([]Kind{Manage, Unmanage, Back, Retry, Approve, Strategy}, d.Kind)
+	needsKyma := ofModule || slices.Contains([]Kind{Channel, Create, Connect, DeleteKyma, Suspend, Resume}, d.Kind)
+	needsModule := ofModule || d.Kind == Delete || d.Kind == Configure
 	switch {
 	case d.Kyma == "" && needsKyma:
 		return refuse(WhyInvalid, "field kyma is missing: write NAMESPACE/NAME")

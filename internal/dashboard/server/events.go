@@ -32,6 +32,9 @@ type Event struct {
 	Object  modulestatus.Ref `json:"object"`
 	Count   int32            `json:"count"`
 	Last    time.Time        `json:"last"`
+
+	// source is what reported it.
+	source string
 }
 
 // eventsOf answers GET /api/v1/events: the events of Kymas, Manifests and records of direct installations.
@@ -166,7 +169,8 @@ func eventOf(e *corev1.Event) Event {
 	}
 	of := &e.InvolvedObject
 	return Event{
-		Type: e.Type, Reason: e.Reason, Message: e.Message, Count: count, Last: last.UTC(),
+		source: cmp.Or(e.ReportingController, e.Source.Component),
+		Type:   e.Type, Reason: e.Reason, Message: e.Message, Count: count, Last: last.UTC(),
 		Object: modulestatus.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Name: of.Name},
 	}
 }

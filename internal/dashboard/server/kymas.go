@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/client/kymaedit"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
 
@@ -72,6 +73,8 @@ type kymaAccess struct {
 	Edit   bool `json:"edit"`
 	Delete bool `json:"delete"`
 	Secret bool `json:"secret"`
+	// Connect reports whether the user may store the access Secret.
+	Connect bool `json:"connect"`
 }
 
 type kymaDetail struct {
@@ -83,7 +86,11 @@ type kymaDetail struct {
 	Events        []Event                      `json:"events"`
 	Access        kymaAccess                   `json:"access"`
 	Channels      []string                     `json:"channels"`
-	Unread        []Unread                     `json:"unread"`
+	// Suspended reports whether a label lets the lifecycle manager leave the Kyma alone.
+	Suspended bool `json:"suspended"`
+	// Fixes are the buttons that remove the causes for which the Kyma or a module is not as it was asked for.
+	Fixes  []fixAct `json:"fixes"`
+	Unread []Unread `json:"unread"`
 }
 
 func (s *Server) kyma(ctx context.Context, u *User, r *http.Request) (any, error) {
@@ -99,7 +106,7 @@ func (s *Server) kyma(ctx context.Context, u *User, r *http.Request) (any, error
 	of := &now.in.Kymas[at]
 	d := kymaDetail{
 		Spec: specOf(of), Modules: []modulestatus.Module{}, LastOperation: lastOf(of), Channels: channelsOf(now.offers, key.Namespace),
-		Unread: now.unread, Access: s.kymaAccess(ctx, u, of),
+		Unread: now.unread, Access: s.kymaAccess(ctx, u, of), Suspended: kymaedit.IsSuspended(of),
 	}
 	for i := range now.kymas {
 		if k := &now.kymas[i]; k.Namespace == key.Namespace && k.Name == key.Name {
@@ -114,6 +121,7 @@ func (s *Server) kyma(ctx context.Context, u *User, r *http.Request) (any, error
 			about = append(about, refsOf(m)...)
 		}
 	}
+	d.fixes(now, of)
 	if d.Events, err = events(ctx, u, about); err != nil {
 		d.Events, d.Unread = []Event{}, withUnread(d.Unread, "Event", key.Namespace, err)
 	}
@@ -132,7 +140,7 @@ func (s *Server) kymaAccess(ctx context.Context, u *User, kyma *v1beta2.Kyma) ky
 	return kymaAccess{
 		Edit:   u.may(ctx, "patch", ownGroup, "kymas", kyma.Namespace, kyma.Name),
 		Delete: u.may(ctx, "delete", ownGroup, "kymas", kyma.Namespace, kyma.Name),
-		Secret: u.may(ctx, "list", "", "secrets", kyma.Namespace, ""),
+		Secret: u.may(ctx, "list", "", "secrets", kyma.Namespace, ""), Connect: mayConnect(ctx, u, kyma.Namespace),
 	}
 }
 

@@ -30,6 +30,8 @@ type moduleDetail struct {
 	// Needs is what the module needs, and NeededBy are the modules of the Kyma that need it.
 	Needs    *needs   `json:"needs"`
 	NeededBy []string `json:"neededBy"`
+	// Fixes are the buttons that remove the cause for which it is not as it was asked for.
+	Fixes []fixAct `json:"fixes"`
 	// Way is how it can go back, or try again what it went back from.
 	Way    moduleWay    `json:"way"`
 	Access moduleAccess `json:"access"`
@@ -102,6 +104,7 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	d.history(o)
 	d.consent(o)
 	d.needs(ctx, s, u, o)
+	d.fixes(ctx, s, u, o)
 	d.offered(o)
 	in, err := s.near(ctx, u, o.in, o.module)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
+	"github.com/kyma-project/lifecycle-manager/internal/client/history"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
@@ -106,7 +107,7 @@ var documentedTypes = map[string]any{
 	"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
 	"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "SourceTest": operations.Tested{},
 	"SourceList": List[communitycatalog.Source]{}, "OfferList": List[modulestatus.Offer]{}, "EventList": List[Event]{},
-	"OperationList": List[operations.Operation]{},
+	"OperationList": List[operations.Operation]{}, "Fix": fixAct{}, "NewKyma": newKyma{}, "History": historyList{}, "HistoryEntry": history.Entry{},
 }
 
 func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {

@@ -10,6 +10,7 @@ const login = codeOf(() => import('../pages/Login'))
 
 const pages = {
   kymas: codeOf(() => import('../pages/Kymas')),
+  'kymas/new': codeOf(() => import('../pages/NewKyma')),
   'kymas/:ns/:kyma': codeOf(() => import('../pages/Kyma')),
   modules: codeOf(() => import('../pages/Modules')),
   'modules/:name': codeOf(() => import('../pages/FindModule')),

@@ -94,6 +94,12 @@ function After({ operation }: { operation: Operation }) {
   if (operation.state !== 'Succeeded') return null
   const { deed } = operation
   const kyma = 'kyma' in deed ? deed.kyma : ''
+  if (deed.kind === 'deleteKyma')
+    return (
+      <p>
+        <To to="/kymas">To the Kymas</To>
+      </p>
+    )
   if (deed.kind === 'delete')
     return (
       <p>

@@ -1,10 +1,12 @@
 // Page 2, one Kyma: its modules, its conditions, and what can be changed.
 import { Button, NativeSelect, Tabs } from '@mantine/core'
-import { PackagePlus } from 'lucide-react'
 import { useState } from 'react'
 import { useParams } from 'react-router'
 import type { Deed, KymaDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
+import { Timeline } from '../history/Timeline'
+import { KymaFixes } from '../kymas/Fixes'
+import { KymaActions } from '../kymas/KymaActions'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, Notice, StateBadge, Tag } from '../parts/basics'
@@ -38,6 +40,11 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
           <>
             <StateBadge state={kyma.state} message={kyma.message} />
             {kyma.copy && <Tag>From a hub</Tag>}
+            {data.suspended && (
+              <Tag tone="warn" means="The lifecycle manager leaves it as it is until it is resumed.">
+                Suspended
+              </Tag>
+            )}
             {kyma.release && (
               <Tag means="Its modules have the versions of this KymaRelease, unless they name a channel or a version of their own.">
                 Release {kyma.release}
@@ -47,22 +54,14 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
           </>
         }
         lead={`Kyma in namespace ${kyma.namespace}. Its modules are in ${kyma.local ? 'this' : 'another'} cluster.`}
-        actions={
-          <>
-            <Action variant="default" allowed={access.edit} onClick={() => setChoosing(true)}>
-              Change channel
-            </Action>
-            <Action to={`/add?kyma=${encodeURIComponent(id)}`} allowed={access.edit} leftSection={<PackagePlus size={17} aria-hidden />}>
-              Add modules
-            </Action>
-          </>
-        }
+        actions={<KymaActions data={data} id={id} choose={() => setChoosing(true)} />}
       />
       {kyma.state !== 'Ready' && kyma.message && (
         <Notice tone={kyma.state === 'Error' ? 'bad' : kyma.state === 'Warning' ? 'warn' : 'busy'}>
           <p>{sentence(kyma.message)}</p>
         </Notice>
       )}
+      <KymaFixes fixes={data.fixes ?? []} kyma={id} modules={modules} />
       {!access.secret && !kyma.local && (
         <Notice>
           <p>You may not read the access Secret of this Kyma, so what lies in its cluster is not shown: only what the hub knows of it.</p>
@@ -72,6 +71,7 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
         <Tabs.List aria-label="About this Kyma">
           <Tabs.Tab value="modules">Modules ({modules.length})</Tabs.Tab>
           <Tabs.Tab value="status">Status</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="modules" pt="md">
@@ -94,6 +94,9 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="status" pt="md">
           <Status data={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history" pt="md">
+          <Timeline kyma={id} />
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="md">
           <Events events={data.events} />

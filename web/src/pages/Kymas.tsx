@@ -2,9 +2,10 @@
 import { Button } from '@mantine/core'
 import { Layers } from 'lucide-react'
 import type { KymaRow, List } from '../api'
-import { at } from '../live/http'
+import { at, query } from '../live/http'
+import { useAsked } from '../live/useAsked'
 import { useLive } from '../live/useLive'
-import { Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
+import { Action, Empty, Header, hidden, NotRead, StateBadge, Tag, To, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
@@ -68,7 +69,11 @@ export function Page() {
   const answer = useLive(listQuery('/kymas', state, filters, { sort: worstFirst }), true)
   return (
     <>
-      <Header title="Kymas" lead="A Kyma says which modules a cluster has, and which channel their versions come from." />
+      <Header
+        title="Kymas"
+        lead="A Kyma says which modules a cluster has, and which channel their versions come from."
+        actions={<Make />}
+      />
       <div className="stack tight">
         <div className="row">
           <Search state={state} label="Search Kymas" />
@@ -84,6 +89,16 @@ export function Page() {
         {(list) => <Body list={list} state={state} />}
       </Loaded>
     </>
+  )
+}
+
+/** Make leads to the page for a new Kyma, or says why there is none. */
+function Make() {
+  const { data } = useAsked(query('/newkyma'))
+  return (
+    <Action to="/kymas/new" allowed={data?.allowed ?? false} why={data?.why ?? 'It is not known yet whether you may.'}>
+      New Kyma
+    </Action>
   )
 }
 
@@ -124,7 +139,7 @@ function Nothing({ state }: { state: ListState }) {
   return (
     <Empty icon={<Layers size={40} aria-hidden />} title="There is no Kyma">
       This cluster is not managed. Modules can still be installed directly: see the catalog. The operator of the lifecycle manager creates a
-      Kyma with
+      Kyma above, or with
       <span className="mono"> kyma kyma create NAME</span>.
     </Empty>
   )

@@ -7,6 +7,7 @@ import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
+import { FixButtons } from '../kymas/Fixes'
 import { at } from '../live/http'
 import { moduleQuery, reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
@@ -85,6 +86,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           ) : (
             <Reasons why={why} />
           )}
+          <FixButtons fixes={data.fixes ?? []} kyma={m.kyma ?? ''} />
         </section>
       )}
       <ConsentCard data={data} />
@@ -114,7 +116,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <PermissionsTab data={data} />
         </Tabs.Panel>
         <Tabs.Panel value="history" pt="md">
-          <HistoryTab data={data} />
+          {m.kyma && <HistoryTab data={data} />}
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="md">
           <Events events={data.events} />

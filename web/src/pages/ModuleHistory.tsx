@@ -1,10 +1,11 @@
 // What a module was asked to be, when, and how that ended; how it goes back; and what it waits for.
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
-import type { HistoryDeed, ModuleDetail, Revision } from '../api'
+import type { HistoryDeed, ModuleDetail, Revision, Way } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { Action, Empty, hidden, Notice, Tag, To } from '../parts/basics'
 import { Ago } from '../parts/details'
+import { Timeline } from '../history/Timeline'
 import { WordBadge } from '../rollouts/parts'
 import { outcomeWord, shortDigest } from '../rollouts/words'
 import { capital, sentence } from '../words'
@@ -30,43 +31,48 @@ export function Waits({ data }: { data: ModuleDetail }) {
 
 export function HistoryTab({ data }: { data: ModuleDetail }) {
   const timeline = data.timeline ?? []
-  if (timeline.length === 0) {
-    const blind = hidden(data.unread, 'Manifest')
-    return (
-      <div className="card">
-        {blind ? (
-          <Empty title="Nothing that you may see">The history is in the Manifest of the module, which you may not read.</Empty>
-        ) : (
-          <Empty title="No history yet">
-            It begins when the lifecycle manager installs the module, and keeps what was installed last.
-          </Empty>
-        )}
-      </div>
-    )
+  const [deed, setDeed] = useState<HistoryDeed | null>(null)
+  const revisionOf = (number: number) => {
+    const revision = timeline.find((one) => one.number === number)
+    return revision && <RevisionOf revision={revision} way={data.way} choose={setDeed} />
   }
   return (
     <div className="stack">
-      <div className="row between top">
-        <p className="dim flat">
-          What it was asked to be, the newest first: the last three, the last that succeeded, and the last that failed.{' '}
-          {data.way?.none && capital(sentence(data.way.none))}
-        </p>
-        <Ways data={data} />
-      </div>
-      <div className="card pad">
-        <ol className="chain" aria-label="History">
-          {timeline.map((revision) => (
-            <RevisionOf key={revision.number} revision={revision} />
-          ))}
-        </ol>
-      </div>
+      {timeline.length === 0 ? (
+        <NoRevisions data={data} />
+      ) : (
+        <div className="row between top">
+          <p className="dim flat">What happened to it, the newest first. {data.way?.none && capital(sentence(data.way.none))}</p>
+          <Ways data={data} deed={deed} setDeed={setDeed} />
+        </div>
+      )}
+      <Timeline kyma={data.module.kyma ?? ''} module={data.module.name} revision={revisionOf} />
     </div>
   )
 }
 
+function NoRevisions({ data }: { data: ModuleDetail }) {
+  return (
+    <div className="card">
+      {hidden(data.unread, 'Manifest') ? (
+        <Empty title="Nothing that you may see">What it was asked to be is in the Manifest of the module, which you may not read.</Empty>
+      ) : (
+        <Empty title="No history yet">
+          It begins when the lifecycle manager installs the module, and keeps what was installed last.
+        </Empty>
+      )}
+    </div>
+  )
+}
+
+interface WaysProps {
+  data: ModuleDetail
+  deed: HistoryDeed | null
+  setDeed(deed: HistoryDeed | null): void
+}
+
 /** Ways are the buttons that let the module go back, or try again what it went back from. */
-function Ways({ data }: { data: ModuleDetail }) {
-  const [deed, setDeed] = useState<HistoryDeed | null>(null)
+function Ways({ data, deed, setDeed }: WaysProps) {
   const { back, retry } = data.way ?? {}
   const name = data.module.name
   const to = deed?.kind === 'back' ? deed.version : ''
@@ -99,8 +105,9 @@ function Ways({ data }: { data: ModuleDetail }) {
   )
 }
 
-function RevisionOf({ revision: r }: { revision: Revision }) {
+function RevisionOf({ revision: r, way, choose }: { revision: Revision; way?: Way; choose(deed: HistoryDeed): void }) {
   const word = outcomeWord(r)
+  const act = r.wayBack ? way?.back : r.avoided ? way?.retry : undefined
   return (
     <li className={`tone-${word.tone}`} aria-current={r.current ? 'true' : undefined}>
       <div className="row">
@@ -130,6 +137,13 @@ function RevisionOf({ revision: r }: { revision: Revision }) {
         )}
       </p>
       {r.reason && <p className="small">Ended with {r.reason}.</p>}
+      {act && (
+        <div className="row">
+          <Action size="compact-sm" variant="light" allowed={act.allowed} why={act.why} onClick={() => choose(act.deed)}>
+            {act.deed.kind === 'back' ? 'Go back to this version' : 'Try this version again'}
+          </Action>
+        </div>
+      )}
     </li>
   )
 }

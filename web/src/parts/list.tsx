@@ -70,12 +70,14 @@ export function listQuery<P extends ListPath>(
   names: readonly (keyof Parameters<P> & string)[],
   fixed: Record<string, string> = {},
 ): Query<AnswerTo<P>> {
-  const asked = { ...listParameters(state.parameters, names, fixed), limit: pageSize, offset: (state.page - 1) * pageSize }
-  return query<ListPath>(path, asked) as Query<AnswerTo<P>>
+  const page = { limit: pageSize, offset: (state.page - 1) * pageSize }
+  const asked: Record<string, string | number | string[]> = { ...listParameters(state.parameters, names, fixed), ...page }
+  return query(path, asked as Parameters<P>)
 }
 
-/** ListPath is the path of a list with pages. */
-export type ListPath = '/kymas' | '/modules' | '/catalog' | '/operations' | '/rollouts' | '/fleet'
+/** ListPath is the path of a list with pages; parameters that it names are fixed ones. */
+export type ListPath = '/kymas' | '/modules' | '/catalog' | '/operations' | '/rollouts' | '/fleet' | HistoryPath
+type HistoryPath = '/kymas/{ns}/{name}/history' | '/modules/{ns}/{kyma}/{name}/history'
 
 
 /** listParameters are what an address says of a list, but for its page. */
