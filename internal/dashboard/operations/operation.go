@@ -148,14 +148,26 @@ type Blocking struct {
 // mostChanges, mostChanged and mostValue bound the changes that an operation records, the fields of each, and the length of a value.
 const mostChanges, mostChanged, mostValue = 20, 20, 300
 
-// recorded returns a change within these bounds.
+// recorded returns a change within these bounds. Values for charts are left out: they may be secret, and a record outlives them.
 func (c Change) recorded() Change {
 	fields := make([]Field, 0, min(len(c.Fields), mostChanged))
 	for _, f := range c.Fields[:min(len(c.Fields), mostChanged)] {
+		if strings.Contains(f.Path+".", ".values.") || strings.Contains(f.From+f.To, `"values"`) {
+			fields = append(fields, Field{Path: f.Path, From: unlessEmpty(f.From), To: unlessEmpty(f.To)})
+			continue
+		}
 		fields = append(fields, Field{f.Path, clipped(f.From), clipped(f.To)})
 	}
 	c.Fields = fields
 	return c
+}
+
+// unlessEmpty takes the place of a value that is not recorded.
+func unlessEmpty(value string) string {
+	if value == "" {
+		return ""
+	}
+	return "(not recorded)"
 }
 
 func clipped(value string) string {

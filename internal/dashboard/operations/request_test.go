@@ -220,3 +220,24 @@ func TestRequest_OneObjectIsToldOnce(t *testing.T) {
 		t.Errorf("modules of two Kymas are told of as %+v", got)
 	}
 }
+
+// TestChange_RecordsNoValuesForCharts, and bounds what it records.
+func TestChange_RecordsNoValuesForCharts(t *testing.T) {
+	change := Change{Fields: []Field{
+		{Path: "spec.channel", From: "regular", To: strings.Repeat("x", 2*mostValue)},
+		{Path: "spec.modules[name=notes].values", To: "open-sesame"},
+		{Path: "spec.modules[name=notes].values.login.password", From: "open-sesame"},
+		{Path: "spec.modules[name=notes]", To: `{"name":"notes","values":{"password":"open-sesame"}}`},
+	}}
+	for range mostChanged {
+		change.Fields = append(change.Fields, Field{Path: "spec.more"})
+	}
+	kept := change.recorded()
+	text, err := json.Marshal(kept)
+	if err != nil || strings.Contains(string(text), "sesame") || len(kept.Fields) != mostChanged {
+		t.Errorf("%s %v", text, err)
+	}
+	if kept.Fields[0].From != "regular" || len(kept.Fields[0].To) > mostValue+10 || kept.Fields[1] != (Field{Path: kept.Fields[1].Path, To: "(not recorded)"}) {
+		t.Errorf("%+v", kept.Fields[:2])
+	}
+}
