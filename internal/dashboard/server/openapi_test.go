@@ -14,6 +14,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/communitycatalog"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
+	"github.com/kyma-project/lifecycle-manager/internal/client/resourcetree"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
@@ -100,7 +101,8 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
 		"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
-		"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
+		"ObjectTree": objectTree{}, "ObjectNode": resourcetree.Node{}, "ObjectDetail": objectDetail{}, "WantedObject": wantedObject{},
+		"LogMessage": logMessage{}, "Source": communitycatalog.Source{}, "NewSource": sourceBody{},
 	} {
 		at := doc.Components.Schemas[name]
 		if at == nil {
