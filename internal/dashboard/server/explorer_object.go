@@ -65,6 +65,8 @@ type objectFound struct {
 	object   *unstructured.Unstructured
 	events   []Event
 	unread   []Unread
+	// err is why it could not be read; it belongs to this object, as does the rest.
+	err error
 }
 
 // object answers .../object?apiVersion=&kind=&namespace=&name=: one object of the cluster of the module. The rights of the requesting user
@@ -129,14 +131,14 @@ func (s *Server) findObject(ctx context.Context, u *User, o *one, from *connecti
 	_, _ = sum.Write([]byte(id)) // it never fails
 	read := func(ctx context.Context) (objectFound, error) {
 		found, err := readObject(ctx, from, ref)
-		found.id = id
-		return found, err
+		found.id, found.err = id, err
+		return found, nil
 	}
 	found, err := recalled(ctx, u, "object "+strconv.Itoa(int(sum.Sum32()%objectSlots)), read)
 	if err == nil && found.id != id {
-		return read(ctx) // another object of the same slot was read a moment ago
+		found, err = read(ctx) // another object of the same slot was read a moment ago
 	}
-	return found, err
+	return found, cmp.Or(err, found.err)
 }
 
 // readObject reads one object and its events.

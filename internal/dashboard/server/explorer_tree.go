@@ -38,8 +38,8 @@ func (s *Server) tree(ctx context.Context, u *User, r *http.Request) (any, error
 	in, found, unreachable := s.nearby(ctx, u, o.in, o.module)
 	if unreachable != nil {
 		t.Unread = withUnread(t.Unread, "Runtime", o.module.Kyma, unreachable)
-	} else {
-		t.Unread = append(t.Unread, unreadObjects(&in)...)
+	} else if found != nil {
+		t.Unread = append(t.Unread, unreadOf(&modulestatus.Inputs{Unread: found.unread}, nil)...)
 	}
 	roots := rootsOf(o.module, treeOf(in, o.module), in.Objects, found)
 	if len(modulestatus.ObjectsOf(&in, o.module)) > mostLooked {
@@ -53,6 +53,7 @@ func (s *Server) tree(ctx context.Context, u *User, r *http.Request) (any, error
 	}
 	t.Cuts = append(t.Cuts, owned.Cuts...)
 	t.Unread = append(t.Unread, unreadOf(&modulestatus.Inputs{Unread: owned.Unread}, nil)...)
+	t.Unread = distinct(t.Unread)
 	made := resourcetree.Of(resourcetree.Input{
 		Roots: roots, Owned: owned.Objects, Judgments: rootcause.Each(s.judged(ctx, u, o, &in, roots, owned.Objects), s.options.Now()),
 	})
@@ -61,6 +62,17 @@ func (s *Server) tree(ctx context.Context, u *User, r *http.Request) (any, error
 		t.cut("Nodes", "the module has more objects than are shown: those in the best state are left out")
 	}
 	return t, nil
+}
+
+// distinct leaves out what is told twice: one object of a kind is refused as another.
+func distinct(all []Unread) []Unread {
+	made := make([]Unread, 0, len(all))
+	for _, u := range all {
+		if !slices.Contains(made, u) {
+			made = append(made, u)
+		}
+	}
+	return made
 }
 
 func (t *objectTree) cut(reason, text string) {
