@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react'
 export function Copy({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState<'yes' | 'no'>()
   useEffect(() => {
-    if (!copied) return
+    if (copied !== 'yes') return // a command that could not be copied stays to be read
     const over = setTimeout(() => setCopied(undefined), 2000)
     return () => clearTimeout(over)
   }, [copied])

@@ -17,7 +17,7 @@ interface Props {
 
 export function TreeView({ rows, selected, toggle, select }: Props) {
   const [focused, setFocused] = useState('')
-  const list = useRef<HTMLUListElement>(null)
+  const list = useRef<HTMLDivElement>(null)
   const found = rows.findIndex((row) => row.node.id === (focused || selected))
   const current = Math.max(0, found)
   const pressed = (event: KeyboardEvent, at: number) => {
@@ -39,9 +39,9 @@ export function TreeView({ rows, selected, toggle, select }: Props) {
     if (item instanceof HTMLElement) item.focus()
   }
   return (
-    <ul className="tree root objects" role="tree" aria-label="Objects" ref={list}>
+    <div className="objects" role="tree" aria-label="Objects" ref={list}>
       {rows.map((row, at) => (
-        <li
+        <div
           key={row.node.id}
           role="treeitem"
           aria-level={row.depth + 1}
@@ -53,34 +53,26 @@ export function TreeView({ rows, selected, toggle, select }: Props) {
           style={{ paddingInlineStart: `${row.depth * 22 + 6}px` }}
           onFocus={() => setFocused(row.node.id)}
           onKeyDown={(event) => pressed(event, at)}
-          onClick={() => select(row.node)}
+          onClick={(event) => {
+            if (row.open !== undefined && (event.target as Element).closest('.twist')) toggle(row)
+            else select(row.node)
+          }}
         >
-          <Line row={row} toggle={() => toggle(row)} />
-        </li>
+          <Line row={row} />
+        </div>
       ))}
-    </ul>
+    </div>
   )
 }
 
-function Line({ row, toggle }: { row: Row; toggle(): void }) {
-  const { node, open } = row
+function Line({ row: { node, open } }: { row: Row }) {
   return (
     <>
       <div className="line">
-        {open === undefined ? (
-          <span className="twist" />
-        ) : (
-          <span
-            className="twist"
-            aria-hidden
-            onClick={(event) => {
-              event.stopPropagation()
-              toggle()
-            }}
-          >
-            {open ? <ChevronDown size={16} /> : <ChevronRight size={16} />}
-          </span>
-        )}
+        <span className="twist" aria-hidden>
+          {open === true && <ChevronDown size={16} />}
+          {open === false && <ChevronRight size={16} />}
+        </span>
         <span className="dim small">{harmless(node.kind)}</span>
         <span className="mono">{nameOf(node)}</span>
         {node.state && <StateBadge state={node.state} />}

@@ -17,6 +17,9 @@ export interface ExplorerState {
   container: string
   previous: boolean
   follow: boolean
+  tail: string
+  since: string
+  times: boolean
   text: string
   kind: string
   state: string
@@ -25,9 +28,13 @@ export interface ExplorerState {
 }
 
 /** names are the parameters that say something of the open object. */
-const ofObject = ['object', 'version', 'panel', 'side', 'managed', 'container', 'previous', 'follow']
+const ofObject = ['object', 'version', 'panel', 'side', 'managed', 'container', 'previous', 'follow', 'tail', 'since', 'times']
 
 const oneOf = <T extends string>(value: string | null, all: readonly T[]): T => all.find((one) => one === value) ?? (all[0] as T)
+
+/** tails are how many lines of a log are read, sinces how many seconds back; the first is the usual one. */
+export const tails = ['500', '100', '2000', '5000'] as const
+export const sinces = ['', '300', '3600', '86400'] as const
 
 /** changed is an address with other parameters. Another object begins with its summary. */
 export function changed(old: URLSearchParams, changes: Record<string, string | undefined>): URLSearchParams {
@@ -58,6 +65,9 @@ export function useExplorerState(): ExplorerState {
       container: parameters.get('container') ?? '',
       previous: is('previous'),
       follow: is('follow'),
+      tail: oneOf(parameters.get('tail'), tails),
+      since: oneOf(parameters.get('since'), sinces),
+      times: is('times'),
       text: parameters.get('find') ?? '',
       kind: parameters.get('kind') ?? '',
       state: parameters.get('state') ?? '',
@@ -66,7 +76,3 @@ export function useExplorerState(): ExplorerState {
   }, [parameters, set])
 }
 
-/** explorerLink is the address of an object within the page of its module. */
-export function objectParameters(id: string, apiVersion: string): Record<string, string> {
-  return { tab: 'parts', object: id, version: apiVersion }
-}

@@ -1,0 +1,206 @@
+// One object: its summary, its YAML, its logs. Everything that is chosen stands in the address.
+import { CloseButton, Tabs } from '@mantine/core'
+import { query } from '../live/http'
+import { useLive } from '../live/useLive'
+import { NotRead, Notice, StateBadge, Tag } from '../parts/basics'
+import { Ago, Events } from '../parts/details'
+import { InView } from '../parts/inview'
+import { Table } from '../parts/list'
+import { Loaded } from '../parts/loaded'
+import { sentence } from '../words'
+import type { Container, ObjectCondition, ObjectDetail, ObjectNode } from './answers'
+import { Copy } from './Copy'
+import { harmless } from './harmless'
+import { describeCommand, getCommand } from './kubectl'
+import { Logs } from './Logs'
+import type { ExplorerState, Panel } from './state'
+import { idOf, presenceWords, refOf } from './tree'
+import { Yaml } from './Yaml'
+
+interface Props {
+  path: string
+  id: string
+  node?: ObjectNode
+  state: ExplorerState
+  close(): void
+}
+
+export function ObjectPanel({ path, id, node, state, close }: Props) {
+  const ref = refOf(id)
+  const asked = ref && {
+    apiVersion: node?.apiVersion || state.version || (ref.group ? ref.group + '/v1' : 'v1'),
+    kind: ref.kind,
+    namespace: ref.namespace,
+    name: ref.name,
+    managedFields: state.panel === 'yaml' && state.managed,
+    wanted: state.panel === 'yaml' && state.side !== 'live',
+  }
+  const answer = useLive<ObjectDetail>(asked ? query(path + '/object', asked) : null, true)
+  const title = ref ? `${harmless(ref.kind)} ${harmless(ref.name)}` : 'No object'
+  return (
+    <InView label={title} close={close}>
+      <div className="card pad stack">
+        <div className="row between">
+          <h2 className="flat">
+            <span className="dim">{ref && harmless(ref.kind)} </span>
+            <span className="mono">{ref && harmless((ref.namespace ? ref.namespace + '/' : '') + ref.name)}</span>
+          </h2>
+          <CloseButton aria-label="Close the object" onClick={close} />
+        </div>
+        {ref ? (
+          <Loaded answer={answer} rows={4}>
+            {(detail) => <Body detail={detail} path={path} state={state} node={node} />}
+          </Loaded>
+        ) : (
+          <p className="flat">The address names no object.</p>
+        )}
+      </div>
+    </InView>
+  )
+}
+
+function Body({ detail, path, state, node }: { detail: ObjectDetail; path: string; state: ExplorerState; node?: ObjectNode }) {
+  const { ref } = detail
+  const target = { resource: detail.resource ?? ref.kind, namespace: ref.namespace, name: ref.name }
+  const pod = ref.kind === 'Pod' && ref.apiVersion === 'v1'
+  const panel: Panel = state.panel === 'logs' && !pod ? 'summary' : state.panel
+  return (
+    <>
+      <div className="row">
+        {(node?.state ?? detail.state) && <StateBadge state={node?.state ?? detail.state} />}
+        {presenceWords[detail.presence] && <Tag tone="warn">{presenceWords[detail.presence]}</Tag>}
+        {detail.deleting && <Tag tone="warn">being deleted</Tag>}
+        <Copy text={getCommand(target)}>Copy as kubectl get</Copy>
+        <Copy text={describeCommand(target)}>Copy as kubectl describe</Copy>
+      </div>
+      <NotRead unread={detail.unread} />
+      <Tabs value={panel} onChange={(to) => state.set({ panel: to === 'summary' ? undefined : (to ?? undefined) })} keepMounted={false}>
+        <Tabs.List aria-label="About this object">
+          <Tabs.Tab value="summary">Summary</Tabs.Tab>
+          <Tabs.Tab value="yaml">YAML</Tabs.Tab>
+          {pod && <Tabs.Tab value="logs">Logs</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="summary" pt="md">
+          <Summary detail={detail} node={node} state={state} />
+        </Tabs.Panel>
+        <Tabs.Panel value="yaml" pt="md">
+          <Yaml detail={detail} state={state} />
+        </Tabs.Panel>
+        {pod && (
+          <Tabs.Panel value="logs" pt="md">
+            <Logs detail={detail} path={path} state={state} />
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </>
+  )
+}
+
+function Summary({ detail, node, state }: { detail: ObjectDetail; node?: ObjectNode; state: ExplorerState }) {
+  const message = node?.message || detail.message
+  const bad = detail.presence !== 'Present' || (node?.state ?? detail.state) !== 'Ready'
+  return (
+    <div className="stack">
+      {message && bad && (
+        <Notice tone={detail.presence === 'Present' ? 'warn' : 'idle'}>
+          <p>{sentence(harmless(message))}</p>
+          {node?.remedy && (
+            <p>
+              <strong>What to do:</strong> {sentence(node.remedy)}
+            </p>
+          )}
+        </Notice>
+      )}
+      {detail.presence === 'Present' && <Facts detail={detail} state={state} />}
+      {detail.containers.length > 0 && <Containers containers={detail.containers} state={state} />}
+      {detail.conditions.length > 0 && <Conditions conditions={detail.conditions} />}
+      {detail.presence !== 'Unread' && (
+        <section className="stack tight" aria-label="Events of the object">
+          <h3 className="flat">Events</h3>
+          <Events events={detail.events.map((event) => ({ ...event, message: harmless(event.message), reason: harmless(event.reason) }))} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Facts({ detail, state }: { detail: ObjectDetail; state: ExplorerState }) {
+  return (
+    <dl className="facts">
+      <dt>Created</dt>
+      <dd>
+        <Ago at={detail.created} />
+      </dd>
+      <dt>Owner</dt>
+      <dd>
+        {detail.owners.length === 0 && <span className="dim">none</span>}
+        {detail.owners.map((owner) => (
+          <button
+            key={idOf(owner)}
+            type="button"
+            className="sort"
+            onClick={() => state.set({ object: idOf(owner), version: owner.apiVersion })}
+          >
+            {harmless(`${owner.kind} ${owner.name}`)}
+          </button>
+        ))}
+      </dd>
+      <dt>apiVersion</dt>
+      <dd className="mono small">{harmless(detail.ref.apiVersion)}</dd>
+      <dt>UID</dt>
+      <dd className="mono small">{harmless(detail.uid ?? '')}</dd>
+    </dl>
+  )
+}
+
+function Containers({ containers, state }: { containers: Container[]; state: ExplorerState }) {
+  const columns = [
+    { key: 'name', label: 'Container' },
+    { key: 'state', label: 'State' },
+    { key: 'restarts', label: 'Restarts' },
+    { key: 'image', label: 'Image' },
+  ]
+  return (
+    <Table label="Containers" columns={columns}>
+      {containers.map((one) => (
+        <tr key={one.kind + one.name}>
+          <td data-label="Container">
+            <button type="button" className="sort" onClick={() => state.set({ panel: 'logs', container: one.name })}>
+              {harmless(one.name)}
+              <span className="hidden-text"> – its log</span>
+            </button>
+            {one.kind !== 'container' && <Tag>{one.kind}</Tag>}
+          </td>
+          <td data-label="State">{harmless([one.state, one.reason].filter(Boolean).join(': ')) || 'not known yet'}</td>
+          <td data-label="Restarts">{one.restarts}</td>
+          <td data-label="Image" className="mono small">
+            {harmless(one.image ?? '')}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function Conditions({ conditions }: { conditions: ObjectCondition[] }) {
+  const columns = [
+    { key: 'type', label: 'Condition' },
+    { key: 'status', label: 'Status' },
+    { key: 'message', label: 'Message' },
+    { key: 'since', label: 'Since' },
+  ]
+  return (
+    <Table label="Conditions" columns={columns}>
+      {conditions.map((one, i) => (
+        <tr key={i}>
+          <td data-label="Condition">{harmless(one.type)}</td>
+          <td data-label="Status">{harmless(one.status)}</td>
+          <td data-label="Message">{harmless([one.reason, one.message].filter(Boolean).join(': '))}</td>
+          <td data-label="Since">
+            <Ago at={one.since} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
