@@ -2,7 +2,7 @@
 import type { Json, JsonObject, Module, State } from '../src/api'
 import type { Container, ObjectDetail, ObjectNode, ObjectTree, WantedObject } from '../src/explorer/answers'
 import { idOf } from '../src/explorer/tree'
-import { nothing, ok, type Reply } from './lists'
+import { nothing, ok, wrong, type Reply } from './lists'
 import type { World } from './state'
 
 const minutes = (n: number) => new Date(Date.now() - n * 60_000).toISOString()
@@ -34,6 +34,9 @@ function nodeOf(namespace: string, { parent, ...one }: Made, over: Partial<Objec
   }
 }
 
+/** absent is what is not known of an object that was not read. */
+const absent: Partial<ObjectNode> = { state: undefined, worst: undefined, uid: undefined, created: undefined }
+
 const image = 'registry.example.com/beacon:1.1.0'
 
 /** treeOf are the objects of a module, as the server orders them: the worst branches first. */
@@ -55,18 +58,19 @@ export function treeOf(m: Module): ObjectTree {
       : {},
   )
   const own = at({ apiVersion: 'operator.kyma-project.io/v1alpha1', kind: 'Greeter', name: 'default' }, { origin: 'Resource' })
-  const gone = { presence: 'Missing' as const, state: 'Error' as const, worst: 'Error' as const, reason: 'Missing', uid: undefined }
+  const failed = { state: 'Error', worst: 'Error', reason: 'Missing', message: 'it does not exist' } as const
+  const gone: Partial<ObjectNode> = { ...absent, ...failed, presence: 'Missing' }
   const nodes: ObjectNode[] = [
     deployment,
     replicas,
     pod,
-    ...(bad ? [at({ apiVersion: 'v1', kind: 'Service', name: 'beacon' }, { ...gone, created: undefined, message: 'it does not exist' })] : []),
+    ...(bad ? [at({ apiVersion: 'v1', kind: 'Service', name: 'beacon' }, gone)] : []),
     own,
     at({ apiVersion: 'v1', kind: 'ConfigMap', name: 'made-by-operator', parent: own.id }),
     at({ apiVersion: 'v1', kind: 'Secret', name: 'credentials', parent: own.id }),
     at(
       { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', name: 'reader' },
-      { presence: 'Unread', state: undefined, worst: undefined, uid: undefined, created: undefined, message: 'you may not read Role reader' },
+      { ...absent, presence: 'Unread', message: 'you may not read Role reader' },
     ),
     ...Array.from({ length: 14 }, (_, i) => at({ apiVersion: 'v1', kind: 'ConfigMap', name: `settings-${i}` })),
   ]
@@ -91,14 +95,19 @@ function liveOf(node: ObjectNode): JsonObject {
   return { ...base, spec: { replicas: 2, template: { image } } as Json }
 }
 
+const late = { reason: 'Timeout', message: 'the registry did not answer in time', remedy: 'try again' }
+
 function wantedOf(node: ObjectNode): WantedObject {
   const none: WantedObject = { state: 'None', problem: null, object: null, difference: null }
-  if (node.origin === 'Owned') return { ...none, note: `${node.kind} ${node.name} is not installed by the module: its owner, or a user, made it` }
+  const made = `${node.kind} ${node.name} is not installed by the module: its owner, or a user, made it`
+  if (node.origin === 'Owned') return { ...none, note: made }
   if (node.kind === 'ConfigMap')
-    return { ...none, state: 'Unreadable', problem: { reason: 'Timeout', message: 'the registry did not answer in time', remedy: 'try again' } }
+    return { ...none, state: 'Unreadable', problem: late }
   const object: JsonObject = { apiVersion: node.apiVersion, kind: node.kind, spec: { replicas: 1 } }
   return { state: 'Done', problem: null, version: '1.1.0', object, difference: [{ path: 'spec.replicas', wanted: '1', live: '2' }] }
 }
+
+const waiting = () => ({ type: 'Ready', status: 'False', reason: 'Waiting', message: hostile, since: minutes(34) })
 
 function detailOf(node: ObjectNode, url: URL): ObjectDetail {
   const there = node.presence === 'Present'
@@ -114,7 +123,7 @@ function detailOf(node: ObjectNode, url: URL): ObjectDetail {
     created: node.created,
     deleting: false,
     owners: there && node.kind === 'Pod' ? [{ ...refOfParent(node), controller: true }] : [],
-    conditions: there && node.kind !== 'Secret' ? [{ type: 'Ready', status: 'False', reason: 'Waiting', message: hostile, since: minutes(34) }] : [],
+    conditions: there && node.kind !== 'Secret' ? [waiting()] : [],
     containers: there && node.kind === 'Pod' ? containers : [],
     events: there
       ? [
@@ -153,10 +162,7 @@ function logOf(url: URL): Reply {
 export function answer(world: World, m: Module, what: 'tree' | 'object' | 'logs', url: URL): Reply {
   if (what === 'logs') {
     if (world.scenario === 'blind')
-      return {
-        status: 403,
-        body: { error: { reason: 'Forbidden', message: 'you may not read logs in namespace x: ask an administrator of the cluster for permission' } },
-      }
+      return wrong(403, 'Forbidden', 'you may not read logs in namespace x: ask an administrator of the cluster for permission')
     return logOf(url)
   }
   const tree = nothing(world) ? { nodes: [], total: 0, cuts: [], unread: [] } : treeOf(m)
@@ -174,5 +180,5 @@ export function answer(world: World, m: Module, what: 'tree' | 'object' | 'logs'
     kind: url.searchParams.get('kind') ?? '',
     name: url.searchParams.get('name') ?? '',
   })
-  return ok(detailOf({ ...missing, presence: 'Missing', state: undefined, message: 'it does not exist', uid: undefined, created: undefined }, url))
+  return ok(detailOf({ ...missing, ...absent, presence: 'Missing', message: 'it does not exist' }, url))
 }

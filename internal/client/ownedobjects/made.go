@@ -36,8 +36,8 @@ type listedPlace struct {
 // atOnce is how many list requests Made sends at once.
 const atOnce = 6
 
-// Made returns the objects that some owners own, directly or through each other, among the objects of some places: one list request for each.
-// What an object owns is decided by the UIDs of its owner references, never by names or labels.
+// Made returns the objects that some owners own, directly or through each other, among the objects of some places: one list request for
+// each. What an object owns is decided by the UIDs of its owner references, never by names or labels.
 func Made(ctx context.Context, from client.Reader, owners []*unstructured.Unstructured, places []Place, most int64) Found {
 	lists := listAll(ctx, from, places, cmp.Or(most, DefaultObjects))
 	s := &search{owners: map[types.UID]bool{}}

@@ -123,4 +123,3 @@ func Moment(line string) (at, text string) {
 	}
 	return "", line
 }
-

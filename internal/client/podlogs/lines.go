@@ -72,7 +72,7 @@ func Harmless(text string) string {
 				continue
 			}
 		}
-		out.WriteString(shown(r, size))
+		out.WriteString(pictureOf(r, size))
 		i += size
 	}
 	return out.String()
@@ -88,8 +88,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// shown returns a harmless form of a character.
-func shown(r rune, size int) string {
+// pictureOf returns a harmless form of a character.
+func pictureOf(r rune, size int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return "\uFFFD"

@@ -24,8 +24,8 @@ type Field struct {
 	Live   string `json:"live"`
 }
 
-// Difference returns in which of the fields that wanted sets the live object differs, ordered by path, and how many more there are. What the
-// API server fills in, what others add, and another way to write the same quantity is no difference. The values of Secrets are hidden.
+// Difference returns in which of the fields that wanted sets the live object differs, ordered by path, and how many more there are. What
+// the API server fills in, what others add, and another way to write the same quantity is no difference. The values of Secrets are hidden.
 func Difference(wanted, live *unstructured.Unstructured, hide fielddiff.Secrets) (fields []Field, more int) {
 	want, have := stored(wanted), &unstructured.Unstructured{Object: maps.Clone(live.Object)}
 	c := &comparison{builtin: isBuiltin(wanted)}

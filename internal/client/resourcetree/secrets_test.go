@@ -30,7 +30,10 @@ func randomSecret(random *rand.Rand) (*unstructured.Unstructured, []string) {
 	if random.IntN(4) == 0 {
 		fields["apiVersion"] = "vault.example.com/v1" // a Secret of another group holds secrets as well
 	}
-	text, _ := json.Marshal(fields)
+	text, err := json.Marshal(fields)
+	if err != nil {
+		panic(err)
+	}
 	fields["metadata"] = map[string]any{"name": "s", "annotations": map[string]any{
 		lastApplied: string(text), "example.com/checksum": "v1 " + values[0],
 	}}
@@ -55,7 +58,10 @@ func holds(t *testing.T, sent any, values []string) string {
 		t.Fatal(err)
 	}
 	for _, value := range values {
-		quoted, _ := json.Marshal(value)
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if strings.Contains(string(text), strings.Trim(string(quoted), `"`)) {
 			return value + " in " + string(text)
 		}

@@ -54,7 +54,8 @@ func Show(o *unstructured.Unstructured, how Options) (shown map[string]any, note
 		notes = append(notes, "the values of Secrets are not shown, only how long they are")
 	}
 	if w.dropped > 0 || w.shortened > 0 {
-		notes = append(notes, fmt.Sprintf("the object is too large to be shown whole: %d values are left out, and %d are shortened", w.dropped, w.shortened))
+		notes = append(notes, fmt.Sprintf(
+			"the object is too large to be shown whole: %d values are left out, and %d are shortened", w.dropped, w.shortened))
 	}
 	return shown, notes
 }

@@ -31,9 +31,24 @@ const (
 	patience = 20 * time.Second
 )
 
+// Bound is what left something out.
+type Bound string
+
+// The bounds of a tree.
+const (
+	// BoundObjects: how many objects of a kind, and how many workloads are looked at.
+	BoundObjects Bound = "Objects"
+	// BoundPlaces: how many kinds and namespaces are looked through.
+	BoundPlaces Bound = "Places"
+	// BoundRequests: how many requests are made, and what they return.
+	BoundRequests Bound = "Requests"
+	// BoundNodes: how many objects are shown.
+	BoundNodes Bound = "Nodes"
+)
+
 // Cut is something that was left out, and why.
 type Cut struct {
-	Reason string `json:"reason"`
+	Reason Bound  `json:"reason"`
 	Text   string `json:"text"`
 }
 
@@ -47,14 +62,16 @@ type Found struct {
 }
 
 // Read returns what is below the objects of a module. kinds are those that the module says its users make objects of.
-func Read(ctx context.Context, from client.Reader, mapper meta.RESTMapper, roots []*unstructured.Unstructured, kinds []schema.GroupVersionKind) Found {
+func Read(
+	ctx context.Context, from client.Reader, mapper meta.RESTMapper, roots []*unstructured.Unstructured, kinds []schema.GroupVersionKind,
+) Found {
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
 	r := &reading{from: &bounded{Reader: from, requests: MostRequests, bytes: mostBytes}, mapper: mapper, seen: map[string]bool{}}
 	r.made(ctx, roots, kinds)
 	r.below(ctx, slices.Concat(roots, r.found.Objects))
 	r.found.Requests = MostRequests - r.from.left()
-	r.told()
+	r.report()
 	return r.found
 }
 
@@ -115,18 +132,20 @@ func (r *reading) add(found ownedobjects.Found) {
 	r.cut = r.cut || found.Cut
 }
 
-// told says what the bounds left out.
-func (r *reading) told() {
+// report says what the bounds left out.
+func (r *reading) report() {
 	if r.cut {
 		r.found.Cuts = append(r.found.Cuts, Cut{
-			"Objects", "there are more objects of a kind in a namespace than were looked through, or more workloads than were looked below",
+			BoundObjects, "there are more objects of a kind in a namespace than were looked through, or more workloads than were looked below",
 		})
 	}
 	if r.places > 0 {
-		r.found.Cuts = append(r.found.Cuts, Cut{"Places", "there are more kinds and namespaces of the module than were looked through"})
+		r.found.Cuts = append(r.found.Cuts, Cut{BoundPlaces, "there are more kinds and namespaces of the module than were looked through"})
 	}
 	if r.from.spent() {
-		r.found.Cuts = append(r.found.Cuts, Cut{"Requests", "the bound of requests or bytes for one module is reached, so that not everything was looked at"})
+		r.found.Cuts = append(r.found.Cuts, Cut{
+			BoundRequests, "the bound of requests or bytes for one module is reached, so that not everything was looked at",
+		})
 	}
 }
 
@@ -241,7 +260,9 @@ func ownKinds(roots []*unstructured.Unstructured, said []schema.GroupVersionKind
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.GroupKind().String(), b.GroupKind().String()) })
+	slices.SortStableFunc(all, func(a, b schema.GroupVersionKind) int {
+		return strings.Compare(a.GroupKind().String(), b.GroupKind().String())
+	})
 	return slices.CompactFunc(all, func(a, b schema.GroupVersionKind) bool { return a.GroupKind() == b.GroupKind() })
 }
 

@@ -173,7 +173,7 @@ func TestRead_IsBounded(t *testing.T) {
 	}
 	var reasons []string
 	for _, c := range found.Cuts {
-		reasons = append(reasons, c.Reason)
+		reasons = append(reasons, string(c.Reason))
 	}
 	if strings.Join(reasons, " ") != "Objects Places Requests" {
 		t.Errorf("cut: %v", found.Cuts)

@@ -18,7 +18,7 @@ import (
 // cluster stands between the dashboard and the API server: it answers for the kubelet, which tests have none of, and counts lists.
 type cluster struct {
 	next  http.RoundTripper
-	print func(r *http.Request, out *io.PipeWriter)
+	write func(r *http.Request, out *io.PipeWriter)
 	lists atomic.Int64
 	open  atomic.Int64
 }
@@ -38,14 +38,14 @@ func (c *cluster) RoundTrip(r *http.Request) (*http.Response, error) {
 		gone()
 		_ = out.CloseWithError(r.Context().Err())
 	})
-	go c.print(r, out)
+	go c.write(r, out)
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: in, Request: r}, nil
 }
 
-// between starts a dashboard with a cluster whose containers print something.
-func between(t *testing.T, name string, print func(*http.Request, *io.PipeWriter), change ...func(*Options)) (*site, *cluster) {
+// between starts a dashboard with a cluster whose containers write something.
+func between(t *testing.T, name string, write func(*http.Request, *io.PipeWriter), change ...func(*Options)) (*site, *cluster) {
 	t.Helper()
-	c := &cluster{print: print}
+	c := &cluster{write: write}
 	s := open(t, ModeLocal, append(change, func(o *Options) {
 		o.Config = rest.CopyConfig(o.Config)
 		o.Config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -65,7 +65,7 @@ type forwarding struct {
 }
 
 func (f *forwarding) RoundTrip(r *http.Request) (*http.Response, error) {
-	one := &cluster{next: f.to, print: f.print}
+	one := &cluster{next: f.to, write: f.write}
 	if strings.HasSuffix(r.URL.Path, "/log") {
 		return f.cluster.RoundTrip(r)
 	}
@@ -125,7 +125,7 @@ func (s *site) readLog(path string) (messages chan logMessage, leave func()) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	answer, err := s.http.Do(request)
+	answer, err := s.http.Do(request) //nolint:bodyclose // closed below
 	if err != nil {
 		s.Fatal(err)
 	}

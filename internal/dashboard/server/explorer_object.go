@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -111,10 +111,11 @@ func refIn(query url.Values) (modulestatus.Ref, error) {
 		APIVersion: cmp.Or(query.Get("apiVersion"), "v1"), Kind: query.Get("kind"), Namespace: query.Get("namespace"), Name: query.Get("name"),
 	}
 	if ref.Kind == "" || ref.Name == "" {
-		return ref, fail(http.StatusBadRequest, WhyInvalid, "an object has a kind and a name: give kind and name, and namespace where it is in one")
+		return ref, fail(http.StatusBadRequest, WhyInvalid,
+			"an object has a kind and a name: give kind and name, and namespace where it is in one")
 	}
 	for name, value := range map[string]string{"kind": ref.Kind, "namespace": ref.Namespace, "name": ref.Name} {
-		if wrong := path.IsValidPathSegmentName(value); value != "" && (len(wrong) > 0 || len(value) > 253) {
+		if wrong := content.IsPathSegmentName(value); value != "" && (len(wrong) > 0 || len(value) > 253) {
 			return ref, fail(http.StatusBadRequest, WhyInvalid, "%q is no %s of an object", clip(value, 100), name)
 		}
 	}

@@ -138,7 +138,9 @@ func TestTree_EachUserSeesWhatTheirRightsAllow(t *testing.T) {
 
 const lantern = "/api/v1/modules/%/local/lantern/object?"
 
-func ofLantern(namespace, query string) string { return strings.Replace(lantern, "%", namespace, 1) + query }
+func ofLantern(namespace, query string) string {
+	return strings.Replace(lantern, "%", namespace, 1) + query
+}
 
 func TestObject_OfASecretNoValueIsSent(t *testing.T) {
 	s := open(t, ModeLocal)

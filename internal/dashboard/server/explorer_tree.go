@@ -43,7 +43,7 @@ func (s *Server) tree(ctx context.Context, u *User, r *http.Request) (any, error
 	}
 	roots := rootsOf(o.module, treeOf(in, o.module), in.Objects, found)
 	if len(modulestatus.ObjectsOf(&in, o.module)) > mostLooked {
-		t.cut("Objects", "the module has more objects than are looked at")
+		t.cut(treereader.BoundObjects, "the module has more objects than are looked at")
 	}
 	owned := treereader.Found{}
 	if unreachable == nil && found != nil {
@@ -59,7 +59,7 @@ func (s *Server) tree(ctx context.Context, u *User, r *http.Request) (any, error
 	})
 	t.Nodes, t.Total = made.Nodes, made.Total
 	if len(made.Nodes) < made.Total {
-		t.cut("Nodes", "the module has more objects than are shown: those in the best state are left out")
+		t.cut(treereader.BoundNodes, "the module has more objects than are shown: those in the best state are left out")
 	}
 	return t, nil
 }
@@ -75,7 +75,7 @@ func distinct(all []Unread) []Unread {
 	return made
 }
 
-func (t *objectTree) cut(reason, text string) {
+func (t *objectTree) cut(reason treereader.Bound, text string) {
 	t.Cuts = append(t.Cuts, treereader.Cut{Reason: reason, Text: text})
 }
 

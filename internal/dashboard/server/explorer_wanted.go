@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,7 +49,8 @@ func (s *Server) wanted(u *User, o *one, ref modulestatus.Ref, live *unstructure
 		is.Note = "the default of the version: it is created once, and its user may change it"
 		return is.with(&renderedObject{object: made}, live)
 	}
-	if !slices.ContainsFunc(modulestatus.ObjectsOf(&o.in, m), func(r modulestatus.Ref) bool { return resourcetree.IDOf(r) == resourcetree.IDOf(ref) }) {
+	isThis := func(r modulestatus.Ref) bool { return resourcetree.IDOf(r) == resourcetree.IDOf(ref) }
+	if !slices.ContainsFunc(modulestatus.ObjectsOf(&o.in, m), isThis) {
 		is.Note = describe(ref) + " is not installed by the module: its owner, or a user, made it"
 		return is, fielddiff.Secrets{}
 	}
@@ -101,11 +103,14 @@ func (o *one) installedVersion() *versionAsked {
 func renderedIn(side *releasepreview.Side, ref modulestatus.Ref) (*renderedObject, error) {
 	group := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 	at := slices.IndexFunc(side.Objects, func(o *unstructured.Unstructured) bool {
-		return o.GroupVersionKind().GroupKind() == group && o.GetName() == ref.Name && (o.GetNamespace() == ref.Namespace || o.GetNamespace() == "")
+		here := o.GetNamespace() == ref.Namespace || o.GetNamespace() == ""
+		return o.GroupVersionKind().GroupKind() == group && o.GetName() == ref.Name && here
 	})
 	if at < 0 {
 		return nil, &unreadable{
-			Reason: WhyNotFound, Message: "version " + clip(side.Version, 100) + " has no " + describe(ref) + ": it is left from another version, or depends on the cluster",
+			Reason: WhyNotFound,
+			Message: fmt.Sprintf("version %s has no %s: it is left from another version, or depends on the cluster",
+				clip(side.Version, 100), describe(ref)),
 		}
 	}
 	made := &renderedObject{object: side.Objects[at], hide: fielddiff.SecretsOf(slices.Concat(side.Objects, side.Secrets)...)}

@@ -148,7 +148,7 @@ func New(options Options) (*Server, error) {
 		attempts: newAttempts(), signers: &signers{cluster: config, now: options.Now}, computing: make(chan struct{}, 1),
 		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
 		logReads: newTurns(mostLogs, mostLogsOfOne, "logs are read"),
-		tasks: options.Tasks, reach: runtimeaccess.Cluster, contents: &contents{make: options.Contents},
+		tasks:    options.Tasks, reach: runtimeaccess.Cluster, contents: &contents{make: options.Contents},
 	}
 	life := context.Background()
 	if options.Mode == ModeCluster {

@@ -1,6 +1,6 @@
 // The objects of a module as a picture: who owns whom, from left to right. It scrolls; the arrow keys go along the lines.
 import { useRef, type KeyboardEvent } from 'react'
-import { stateWord } from '../words'
+import { stateWord, type Tone } from '../words'
 import type { ObjectNode } from './answers'
 import { box, layout, most, neighbour, path, type Box } from './graph'
 import { harmless } from './harmless'
@@ -74,7 +74,7 @@ interface ItemProps {
 }
 
 function Item({ one: { node, x, y }, selected, focusable, press, select }: ItemProps) {
-  const tone = node.presence === 'Missing' || node.presence === 'Unread' ? 'bad' : stateWord(node.state ?? 'Ready').tone
+  const tone = toneOf(node)
   const said = presenceWords[node.presence] || node.state || ''
   return (
     <g
@@ -97,6 +97,13 @@ function Item({ one: { node, x, y }, selected, focusable, press, select }: ItemP
       </text>
     </g>
   )
+}
+
+/** toneOf is the color of an object: what is not known is neither fine nor bad. */
+function toneOf(node: ObjectNode): Tone {
+  if (node.presence === 'Missing') return 'bad'
+  if (node.presence === 'Unread') return 'warn'
+  return node.state ? stateWord(node.state).tone : 'idle'
 }
 
 /** short cuts a text in the middle, where names differ least. */

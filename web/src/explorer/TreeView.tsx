@@ -79,7 +79,7 @@ function Line({ row: { node, open } }: { row: Row }) {
         {presenceWords[node.presence] && <Tag tone="warn">{presenceWords[node.presence]}</Tag>}
         {node.deleting && node.state !== 'Deleting' && <Tag tone="warn">being deleted</Tag>}
         {node.created && (
-          <span className="dim small">
+          <span className="dim small age">
             <Ago at={node.created} />
           </span>
         )}

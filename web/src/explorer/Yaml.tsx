@@ -79,7 +79,8 @@ function Wanted({ wanted, side, there }: { wanted: WantedObject; side: Side; the
         {wanted.version && `As version ${harmless(wanted.version)} says, without the marks that the lifecycle manager adds. `}
         {wanted.note && sentence(harmless(wanted.note))}
       </p>
-      {side === 'wanted' ? <Text label="What the version says as YAML" object={wanted.object} /> : <Difference wanted={wanted} there={there} />}
+      {side === 'wanted' && <Text label="What the version says as YAML" object={wanted.object} />}
+      {side === 'difference' && <Difference wanted={wanted} there={there} />}
     </>
   )
 }
@@ -106,8 +107,8 @@ function Difference({ wanted, there }: { wanted: WantedObject; there: boolean })
   return (
     <>
       <p className="flat small">
-        {count(fields.length + (wanted.more ?? 0), 'field')} that the version sets {fields.length === 1 ? 'is' : 'are'} another in the cluster. What
-        others add is left out.
+        {count(fields.length + (wanted.more ?? 0), 'field')} that the version sets {fields.length === 1 ? 'is' : 'are'} another in the
+        cluster: − as the version says, + as it is. What others add is left out.
       </p>
       <dl className="diff" aria-label="Difference">
         {fields.map((field, i) => (

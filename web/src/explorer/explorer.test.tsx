@@ -65,7 +65,7 @@ it('compares with what the version says, and says where that is not known', asyn
   await user.click(await screen.findByRole('tab', { name: 'YAML' }))
   await user.click(await screen.findByText('Difference'))
   expect(await screen.findByText('spec.replicas')).toBeTruthy()
-  expect(screen.getByText('1 field that the version sets is another in the cluster. What others add is left out.')).toBeTruthy()
+  expect(screen.getByText(/^1 field that the version sets is another in the cluster: − as the version says, \+ as it is/)).toBeTruthy()
   await user.click(await item(/^ConfigMap .*made-by-operator/))
   await user.click(await screen.findByRole('tab', { name: 'YAML' }))
   await user.click(await screen.findByText('Wanted'))
@@ -121,7 +121,8 @@ it('draws a graph whose boxes open the same panel', async () => {
 })
 
 it('says what the bounds left out', async () => {
-  const cut = (m: ObjectTree): ObjectTree => ({ ...m, total: 5000, cuts: [{ reason: 'Nodes', text: 'the module has more objects than are shown' }] })
+  const cuts = [{ reason: 'Nodes', text: 'the module has more objects than are shown' }]
+  const cut = (m: ObjectTree): ObjectTree => ({ ...m, total: 5000, cuts })
   show(beacon, 'data', (_, url) =>
     url.pathname.endsWith('/tree') ? { status: 200, body: cut(treeOf({ name: 'beacon', state: 'Error' } as never)) } : undefined,
   )

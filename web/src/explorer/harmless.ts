@@ -1,6 +1,5 @@
 // Text of a cluster that must not play tricks: characters that reorder or hide text, and control characters, are shown as their code.
 
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const tricks = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 
 /** harmless shows a text as it is, but for what would change how the rest is shown. Lines and tabs stay. */

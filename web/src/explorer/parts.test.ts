@@ -12,7 +12,8 @@ import { idOf, refOf, rowsOf, stepOf, type Filter } from './tree'
 const everything: Filter = { text: '', kind: '', state: '' }
 
 function node(name: string, parent = '', over: Partial<ObjectNode> = {}): ObjectNode {
-  return { apiVersion: 'v1', kind: 'Pod', name, id: name, parent, origin: 'Owned', presence: 'Present', state: 'Ready', worst: 'Ready', ...over }
+  const fine = { presence: 'Present', state: 'Ready', worst: 'Ready' } as const
+  return { apiVersion: 'v1', kind: 'Pod', name, id: name, parent, origin: 'Owned', ...fine, ...over }
 }
 
 const names = (nodes: ObjectNode[], filter = everything, toggled = new Map<string, boolean>()) =>
@@ -26,7 +27,11 @@ describe('the tree', () => {
     expect(names(nodes)).toEqual(['deployment▾', '-set▾', '--bad', 'fine▾', '-below▸'])
   })
   it('keeps what the user opened and closed', () => {
-    expect(names(nodes, everything, new Map([['set', false], ['below', true]]))).toEqual(['deployment▾', '-set▸', 'fine▾', '-below▾', '--deep'])
+    const toggled = new Map([
+      ['set', false],
+      ['below', true],
+    ])
+    expect(names(nodes, everything, toggled)).toEqual(['deployment▾', '-set▸', 'fine▾', '-below▾', '--deep'])
   })
   it('shows what fits with all that stands above it', () => {
     expect(names(nodes, { ...everything, text: 'NO IMAGE' })).toEqual(['deployment▾', '-set▾', '--bad'])
@@ -81,12 +86,13 @@ describe('kubectl', () => {
     expect(quoted('kyma-system')).toBe('kyma-system')
     expect(quoted(`a'; rm -rf /`)).toBe(`'a'\\''; rm -rf /'`)
     expect(quoted('')).toBe(`''`)
-    expect(getCommand({ resource: 'deployments.apps', namespace: 'ns', name: 'web' })).toBe('kubectl get deployments.apps/web -n ns -o yaml')
+    expect(getCommand({ resource: 'jobs.batch', namespace: 'ns', name: 'web' })).toBe('kubectl get jobs.batch/web -n ns -o yaml')
     expect(describeCommand({ resource: 'namespaces', name: 'ns' })).toBe('kubectl describe namespaces/ns')
     expect(getCommand({ resource: 'pods', namespace: '--as=admin', name: '$(id)' })).toBe(
       `kubectl get 'pods/$(id)' --namespace=--as=admin -o yaml`,
     )
-    expect(logsCommand({ namespace: 'ns', pod: 'p', container: 'c', previous: true, follow: true })).toBe('kubectl logs pod/p -n ns -c c --previous')
+    const log = { namespace: 'ns', pod: 'p', container: 'c', previous: true, follow: true }
+    expect(logsCommand(log)).toBe('kubectl logs pod/p -n ns -c c --previous')
     expect(logsCommand({ namespace: 'ns', pod: 'p', follow: true })).toBe('kubectl logs pod/p -n ns -f')
   })
 })
@@ -144,7 +150,8 @@ describe('addresses', () => {
       '?object=Deployment.apps%2Fns%2Fweb&tab=parts&version=apps%2Fv1',
     )
     const log = factLink({ source: 'log', object: 'Pod ns/web-1, container main', text: 'x' })
-    expect(Object.fromEntries(new URLSearchParams(log))).toEqual({ object: 'Pod/ns/web-1', tab: 'parts', version: 'v1', panel: 'logs', container: 'main' })
+    const want = { object: 'Pod/ns/web-1', tab: 'parts', version: 'v1', panel: 'logs', container: 'main' }
+    expect(Object.fromEntries(new URLSearchParams(log))).toEqual(want)
     for (const object of ['', 'Greeter ns/x', 'Pod', 'a b c d']) expect(factLink({ source: 'event', object, text: '' })).toBe('')
   })
 })

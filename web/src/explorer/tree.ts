@@ -45,10 +45,11 @@ export function stateOf(node: ObjectNode): string {
 
 export function fits(node: ObjectNode, filter: Filter): boolean {
   const text = filter.text.trim().toLowerCase()
+  const texts = [node.kind, node.namespace, node.name, node.reason, node.message]
   return (
     (filter.kind === '' || node.kind === filter.kind) &&
     (filter.state === '' || stateOf(node) === filter.state) &&
-    (text === '' || [node.kind, node.namespace, node.name, node.reason, node.message].some((one) => (one ?? '').toLowerCase().includes(text)))
+    (text === '' || texts.some((one) => (one ?? '').toLowerCase().includes(text)))
   )
 }
 
