@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -127,6 +128,25 @@ func TestShow_AShortValueOfASecretIsHiddenToo(t *testing.T) {
 	}
 	if shown, _ = Show(&unstructured.Unstructured{Object: map[string]any{"kind": "Secret", "data": "text"}}, Options{}); shown["data"] != fielddiff.SecretValue {
 		t.Errorf("%v", shown)
+	}
+}
+
+// TestShow_ASecretOfVeryManyLines is shown in little time, and hides every text.
+func TestShow_ASecretOfVeryManyLines(t *testing.T) {
+	var lines strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&lines, "a line of a value %d\n", i)
+	}
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{"lines": lines.String()}, "metadata": map[string]any{
+			"name": "s", "namespace": "ns", "annotations": map[string]any{"copy": "a line of a value 77", "name": "a line of a value 78"},
+		},
+	}}
+	began := time.Now()
+	shown, _ := Show(o, Options{})
+	text := fmt.Sprint(shown)
+	if strings.Contains(text, "a line of") || shown["kind"] != "Secret" || shown["metadata"].(map[string]any)["name"] != "s" || time.Since(began) > 10*time.Second {
+		t.Errorf("%s, after %s", text, time.Since(began))
 	}
 }
 

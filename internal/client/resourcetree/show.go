@@ -39,7 +39,7 @@ func Show(o *unstructured.Unstructured, how Options) (shown map[string]any, note
 	if o == nil || o.Object == nil {
 		return nil, nil
 	}
-	w := &writer{hide: how.Hide, own: fielddiff.SecretsOf(embedded(o.Object)...), left: how.Most}
+	w := &writer{hide: how.Hide, own: HiderOf(o), left: how.Most}
 	if w.left <= 0 {
 		w.left = MostBytes
 	}
@@ -50,6 +50,9 @@ func Show(o *unstructured.Unstructured, how Options) (shown map[string]any, note
 		fields["metadata"] = metadata
 	}
 	shown, _ = w.value(fields, 0).(map[string]any)
+	if w.own.all {
+		named(shown, o)
+	}
 	if w.hidden {
 		notes = append(notes, "the values of Secrets are not shown, only how long they are")
 	}
@@ -60,25 +63,12 @@ func Show(o *unstructured.Unstructured, how Options) (shown map[string]any, note
 	return shown, notes
 }
 
-// embedded returns a Secret and the Secrets that stand within an object, as far down as objects are written.
-func embedded(value any) []*unstructured.Unstructured {
-	var all []*unstructured.Unstructured
-	switch v := value.(type) {
-	case map[string]any:
-		if isSecret(v) {
-			all = append(all, &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "v1", "kind": kindSecret, "data": v["data"], "stringData": v["stringData"],
-			}})
-		}
-		for _, inner := range v {
-			all = append(all, embedded(inner)...)
-		}
-	case []any:
-		for _, inner := range v {
-			all = append(all, embedded(inner)...)
-		}
+// named shows what names an object, where all its texts are hidden.
+func named(shown map[string]any, o *unstructured.Unstructured) {
+	shown["apiVersion"], shown["kind"] = o.GetAPIVersion(), o.GetKind()
+	if metadata, is := shown["metadata"].(map[string]any); is {
+		metadata["name"], metadata["namespace"] = o.GetName(), o.GetNamespace()
 	}
-	return all
 }
 
 // isSecret reports whether fields are those of a Secret, also one of another group.
@@ -86,7 +76,8 @@ func isSecret(fields map[string]any) bool { return fields["kind"] == kindSecret 
 
 // writer copies values.
 type writer struct {
-	hide, own fielddiff.Secrets
+	hide fielddiff.Secrets
+	own  Hider
 	// left is how many bytes may still be shown.
 	left               int
 	dropped, shortened int

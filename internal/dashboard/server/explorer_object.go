@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,8 +28,6 @@ import (
 const (
 	// mostObjectEvents bounds the events of an object, and mostEventText their messages.
 	mostObjectEvents, mostEventText = 50, 1024
-	// objectSlots is how many objects are remembered for a user: they may be large.
-	objectSlots = 16
 )
 
 // objectDetail is one object of a cluster.
@@ -59,14 +55,11 @@ type objectDetail struct {
 
 // objectFound is an object as it was read.
 type objectFound struct {
-	id       string
 	outcome  outcomeOfRead
 	resource string
 	object   *unstructured.Unstructured
 	events   []Event
 	unread   []Unread
-	// err is why it could not be read; it belongs to this object, as does the rest.
-	err error
 }
 
 // object answers .../object?apiVersion=&kind=&namespace=&name=: one object of the cluster of the module. The rights of the requesting user
@@ -89,7 +82,10 @@ func (s *Server) object(ctx context.Context, u *User, r *http.Request) (any, err
 		return nil, acted(err)
 	}
 	beyond(ctx)
-	found, err := s.findObject(ctx, u, o, from, ref)
+	id := o.module.Kyma + " " + o.module.Name + " " + ref.APIVersion + " " + resourcetree.IDOf(ref)
+	found, err := recalledLarge(ctx, u, "object", id, recallLasts, func(ctx context.Context) (objectFound, error) {
+		return readObject(ctx, from, ref)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -123,23 +119,6 @@ func refIn(query url.Values) (modulestatus.Ref, error) {
 		return ref, fail(http.StatusBadRequest, WhyInvalid, "%q is no apiVersion: give group/version", clip(ref.APIVersion, 100))
 	}
 	return ref, nil
-}
-
-// findObject reads an object, or returns what was read of it a moment ago.
-func (s *Server) findObject(ctx context.Context, u *User, o *one, from *connection, ref modulestatus.Ref) (objectFound, error) {
-	id := o.module.Kyma + " " + o.module.Name + " " + ref.APIVersion + " " + resourcetree.IDOf(ref)
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(id)) // it never fails
-	read := func(ctx context.Context) (objectFound, error) {
-		found, err := readObject(ctx, from, ref)
-		found.id, found.err = id, err
-		return found, nil
-	}
-	found, err := recalled(ctx, u, "object "+strconv.Itoa(int(sum.Sum32()%objectSlots)), read)
-	if err == nil && found.id != id {
-		found, err = read(ctx) // another object of the same slot was read a moment ago
-	}
-	return found, cmp.Or(err, found.err)
 }
 
 // readObject reads one object and its events.
@@ -187,24 +166,23 @@ func eventsAbout(ctx context.Context, from client.Reader, ref modulestatus.Ref, 
 	if err != nil {
 		return nil, err
 	}
-	hide := fielddiff.Secrets{}
-	if object != nil {
-		hide = fielddiff.SecretsOf(object)
-	}
 	all := []Event{}
 	for i := range list.Items {
 		e := &list.Items[i]
 		if of := e.InvolvedObject.UID; object != nil && of != "" && of != object.GetUID() {
 			continue
 		}
-		one := eventOf(e)
-		one.Message = excerpt.Cut(hide.Hide(one.Message), mostEventText)
-		all = append(all, one)
+		all = append(all, eventOf(e))
 	}
 	slices.SortStableFunc(all, func(a, b Event) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})
-	return all[:min(len(all), mostObjectEvents)], nil
+	all = all[:min(len(all), mostObjectEvents)]
+	hide := resourcetree.HiderOf(object)
+	for i := range all {
+		all[i].Message = excerpt.Cut(hide.Hide(all[i].Message), mostEventText)
+	}
+	return all, nil
 }
 
 // detailOf returns what is shown of an object, but for its fields.

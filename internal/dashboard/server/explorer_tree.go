@@ -147,8 +147,7 @@ func (s *Server) owned(ctx context.Context, u *User, o *one, roots []resourcetre
 		return treereader.Found{}, err
 	}
 	beyond(ctx)
-	key := "tree " + o.module.Kyma + " " + o.module.Name
-	return recalledFor(ctx, u, key, treeLasts, func(ctx context.Context) (treereader.Found, error) {
+	return recalledLarge(ctx, u, "tree", o.module.Kyma+" "+o.module.Name, treeLasts, func(ctx context.Context) (treereader.Found, error) {
 		return treereader.Read(ctx, from, from.RESTMapper(), presentOf(roots), o.associated()), nil
 	})
 }

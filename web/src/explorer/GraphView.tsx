@@ -80,14 +80,13 @@ function Item({ one: { node, x, y }, selected, focusable, press, select }: ItemP
     <g
       role="button"
       tabIndex={focusable ? 0 : -1}
-      aria-label={labelOf(node)}
       aria-pressed={selected}
       className={`tone-${tone}`}
       transform={`translate(${x} ${y})`}
       onKeyDown={press}
       onClick={select}
     >
-      <title>{labelOf(node)}</title>
+      <title>{labelOf(node) + ' '}</title>
       <rect width={box.width} height={box.height} rx={8} />
       <text x={12} y={18} className="kind">
         {short(`${node.kind}${said ? ' · ' + said : ''}`, 34)}

@@ -1,13 +1,13 @@
 // One object: its summary, its YAML, its logs. Everything that is chosen stands in the address.
 import { CloseButton, Tabs } from '@mantine/core'
+import type { Event } from '../api'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { NotRead, Notice, StateBadge, Tag } from '../parts/basics'
-import { Ago, Events } from '../parts/details'
+import { Ago } from '../parts/details'
 import { InView } from '../parts/inview'
-import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
-import { sentence } from '../words'
+import { count, sentence } from '../words'
 import type { Container, ObjectCondition, ObjectDetail, ObjectNode } from './answers'
 import { Copy } from './Copy'
 import { harmless } from './harmless'
@@ -114,12 +114,7 @@ function Summary({ detail, node, state }: { detail: ObjectDetail; node?: ObjectN
       {detail.presence === 'Present' && <Facts detail={detail} state={state} />}
       {detail.containers.length > 0 && <Containers containers={detail.containers} state={state} />}
       {detail.conditions.length > 0 && <Conditions conditions={detail.conditions} />}
-      {detail.presence !== 'Unread' && (
-        <section className="stack tight" aria-label="Events of the object">
-          <h3 className="flat">Events</h3>
-          <Events events={detail.events.map((event) => ({ ...event, message: harmless(event.message), reason: harmless(event.reason) }))} />
-        </section>
-      )}
+      {detail.presence !== 'Unread' && <Events events={detail.events} />}
     </div>
   )
 }
@@ -154,53 +149,71 @@ function Facts({ detail, state }: { detail: ObjectDetail; state: ExplorerState }
 }
 
 function Containers({ containers, state }: { containers: Container[]; state: ExplorerState }) {
-  const columns = [
-    { key: 'name', label: 'Container' },
-    { key: 'state', label: 'State' },
-    { key: 'restarts', label: 'Restarts' },
-    { key: 'image', label: 'Image' },
-  ]
   return (
-    <Table label="Containers" columns={columns}>
-      {containers.map((one) => (
-        <tr key={one.kind + one.name}>
-          <td data-label="Container">
-            <button type="button" className="sort" onClick={() => state.set({ panel: 'logs', container: one.name })}>
-              {harmless(one.name)}
-              <span className="hidden-text"> – its log</span>
-            </button>
-            {one.kind !== 'container' && <Tag>{one.kind}</Tag>}
-          </td>
-          <td data-label="State">{harmless([one.state, one.reason].filter(Boolean).join(': ')) || 'not known yet'}</td>
-          <td data-label="Restarts">{one.restarts}</td>
-          <td data-label="Image" className="mono small">
-            {harmless(one.image ?? '')}
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <section className="stack tight" aria-label="Containers of the pod">
+      <h3 className="flat">Containers</h3>
+      <ul className="facts-list" aria-label="Containers">
+        {containers.map((one) => (
+          <li key={one.kind + one.name}>
+            <span className="row">
+              <button type="button" className="sort" onClick={() => state.set({ panel: 'logs', container: one.name })}>
+                {harmless(one.name)}
+                <span className="hidden-text"> – its log</span>
+              </button>
+              {one.kind !== 'container' && <Tag>{one.kind}</Tag>}
+              <span className="small">{harmless([one.state, one.reason].filter(Boolean).join(': ')) || 'not known yet'}</span>
+              {one.restarts > 0 && <span className="small dim">{count(one.restarts, 'restart')}</span>}
+            </span>
+            <span className="mono small dim">{harmless(one.image ?? '')}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
 function Conditions({ conditions }: { conditions: ObjectCondition[] }) {
-  const columns = [
-    { key: 'type', label: 'Condition' },
-    { key: 'status', label: 'Status' },
-    { key: 'message', label: 'Message' },
-    { key: 'since', label: 'Since' },
-  ]
   return (
-    <Table label="Conditions" columns={columns}>
-      {conditions.map((one, i) => (
-        <tr key={i}>
-          <td data-label="Condition">{harmless(one.type)}</td>
-          <td data-label="Status">{harmless(one.status)}</td>
-          <td data-label="Message">{harmless([one.reason, one.message].filter(Boolean).join(': '))}</td>
-          <td data-label="Since">
-            <Ago at={one.since} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <section className="stack tight" aria-label="Conditions of the object">
+      <h3 className="flat">Conditions</h3>
+      <ul className="facts-list" aria-label="Conditions">
+        {conditions.map((one, i) => (
+          <li key={i}>
+            <span className="row">
+              <strong>{harmless(one.type)}</strong>
+              <span className="small">{harmless(one.status)}</span>
+              <span className="small dim">
+                <Ago at={one.since} />
+              </span>
+            </span>
+            <span className="small">{harmless([one.reason, one.message].filter(Boolean).join(': '))}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Events({ events }: { events: Event[] }) {
+  return (
+    <section className="stack tight" aria-label="Events of the object">
+      <h3 className="flat">Events</h3>
+      {events.length === 0 && <p className="dim small flat">None: the cluster keeps events for about an hour.</p>}
+      <ul className="facts-list" aria-label="Events">
+        {events.map((event, i) => (
+          <li key={i}>
+            <span className="row">
+              <span className={`state tone-${event.type === 'Warning' ? 'warn' : 'ok'}`}>{harmless(event.type)}</span>
+              <strong>{harmless(event.reason)}</strong>
+              <span className="small dim">
+                <Ago at={event.last} />
+                {event.count > 1 && ` (${count(event.count, 'time')})`}
+              </span>
+            </span>
+            <span className="small">{harmless(event.message)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -47,7 +47,6 @@ export function TreeView({ rows, selected, toggle, select }: Props) {
           aria-level={row.depth + 1}
           aria-expanded={row.open}
           aria-selected={row.node.id === selected}
-          aria-label={labelOf(row.node)}
           tabIndex={at === current ? 0 : -1}
           className={row.context ? 'dim' : undefined}
           style={{ paddingInlineStart: `${row.depth * 22 + 6}px` }}
@@ -73,11 +72,10 @@ function Line({ row: { node, open } }: { row: Row }) {
           {open === true && <ChevronDown size={16} />}
           {open === false && <ChevronRight size={16} />}
         </span>
-        <span className="dim small">{harmless(node.kind)}</span>
-        <span className="mono">{nameOf(node)}</span>
-        {node.state && <StateBadge state={node.state} />}
-        {presenceWords[node.presence] && <Tag tone="warn">{presenceWords[node.presence]}</Tag>}
-        {node.deleting && node.state !== 'Deleting' && <Tag tone="warn">being deleted</Tag>}
+        <span className="dim small">{harmless(node.kind)}</span> <span className="mono">{nameOf(node)}</span>{' '}
+        {node.state && <StateBadge state={node.state} />}{' '}
+        {presenceWords[node.presence] && <Tag tone="warn">{presenceWords[node.presence]}</Tag>}{' '}
+        {node.deleting && node.state !== 'Deleting' && <Tag tone="warn">being deleted</Tag>}{' '}
         {node.created && (
           <span className="dim small age">
             <Ago at={node.created} />
