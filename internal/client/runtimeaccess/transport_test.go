@@ -82,10 +82,7 @@ func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 // TestTransport_AWatchGoesOn: the bounds apply to a response, not to a watch and not to a log that is followed.
 func TestTransport_AWatchGoesOn(t *testing.T) {
 	for _, address := range []string{"/api/v1/pods?watch=true", "/api/v1/namespaces/a/pods/b/log?follow=true"} {
-		t.Run(address, func(t *testing.T) {
-			t.Parallel()
-			goesOn(t, address)
-		})
+		t.Run(address, func(t *testing.T) { goesOn(t, address) })
 	}
 }
 

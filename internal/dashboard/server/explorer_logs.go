@@ -167,9 +167,9 @@ func unreadLog(q logQuery, err error) error {
 	case apierrors.IsNotFound(err):
 		return fail(http.StatusNotFound, WhyNotFound, "there is no pod %s in namespace %s any more", clip(q.Pod, 253), clip(q.Namespace, 253))
 	case apierrors.IsBadRequest(err):
-		return fail(http.StatusConflict, WhyNotFound, "there is no such log: %s", podlogs.Harmless(clip(problemOf(err).Message, 500)))
+		return fail(http.StatusConflict, WhyConflict, "there is no such log: %s", podlogs.Harmless(clip(problemOf(err).Message, 500)))
 	}
-	return err
+	return acted(err)
 }
 
 // logWriter sends the lines of a log.
