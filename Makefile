@@ -49,11 +49,11 @@ RUNS ?=
 BENCHARGS ?=
 
 # Packages that take no context, client, clock or randomness, and the share of their lines that unit tests must reach.
-PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/modulestatus/rootcause ./internal/client/rollouts
+PURE := ./pkg/generated ./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./pkg/permissions ./pkg/inventory ./pkg/health ./pkg/conditions ./pkg/crdsafety ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/modulestatus/rootcause ./internal/client/resourcetree ./internal/client/rollouts
 PURE_COVERAGE := 95
 # Packages with tests that start no goroutine, so that the race detector can find nothing in them; tests/arch fails when that is not true any more.
 RACELESS := ./api/v1alpha1 ./hack/chart ./hack/image/programimage ./hack/release ./hack/release/archive ./hack/release/provenance ./hack/release/sbom ./hack/release/signing ./internal/cli/clustercmd ./internal/manager/controller/modulereleasemeta ./internal/signcoverage ./internal/egress \
-	./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./internal/kubeconfig ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/modulestatus/rootcause ./internal/client/rollouts ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
+	./pkg/hooks ./pkg/moduleversion ./pkg/requirements ./internal/kubeconfig ./internal/module ./internal/module/revision ./internal/module/rollout ./internal/manager/sharding/assignment ./internal/client/modulestatus ./internal/client/modulestatus/rootcause ./internal/client/resourcetree ./internal/client/rollouts ./internal/dashboard/server/assets ./pkg/conditions ./pkg/diagnostics \
 	./pkg/moduleconfig ./pkg/modulelint ./internal/takeover ./samples/greeter
 # Packages with test files that race builds leave out (//go:build !race), as ten times too slow there: all their tests run without it too.
 RACE_APART := ./pkg/component ./pkg/content ./pkg/render/helm

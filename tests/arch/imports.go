@@ -78,6 +78,9 @@ var layers = []layer{
 	}, ofModules...)},
 	{"internal/client/releasepreview", []string{"api", "pkg", "internal/module", "internal/client/modulestatus"}},
 	{"internal/client/causereader", append([]string{"internal/client/ownedobjects"}, ofModules...)},
+	{"internal/client/treereader", append([]string{"internal/client/ownedobjects"}, ofModules...)},
+	{"internal/client/resourcetree", []string{"api", "pkg", "internal/client/modulestatus"}},
+	{"internal/client/podlogs", nil},
 	{"internal/client/airgap", append([]string{"internal/client/managerinstall"}, common...)},
 	{"internal/client/*", ofModules},
 

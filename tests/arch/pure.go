@@ -13,7 +13,7 @@ var Pure = []string{
 	"pkg/moduleversion", "pkg/permissions", "pkg/requirements",
 	"internal/module", "internal/module/revision", "internal/module/rollout", "internal/manager/sharding/assignment",
 	"internal/client/modulestatus", "internal/client/modulestatus/rootcause",
-	"internal/client/rollouts", "internal/client/releasepreview", "internal/takeover",
+	"internal/client/rollouts", "internal/client/releasepreview", "internal/client/resourcetree", "internal/takeover",
 }
 
 // outside are the imports by which a package reaches the world; a trailing "/" means everything below.

@@ -42,7 +42,8 @@ test('a version is promoted, goes through the first waves, and is stopped in the
   await page.getByRole('button', { name: 'Offer another version' }).click()
   await page.getByRole('combobox', { name: 'Version', exact: true }).selectOption('1.1.0')
   await page.getByRole('button', { name: 'See what would change' }).click()
-  await expect(page.getByText(`${runtimes} Kymas follow this channel: ${pilot} at once, ${runtimes - pilot} later by themselves.`)).toBeVisible(patience)
+  const split = `${runtimes} Kymas follow this channel: ${pilot} at once, ${runtimes - pilot} later by themselves.`
+  await expect(page.getByText(split)).toBeVisible(patience)
   await expect(page.getByText(/^Objects: /)).toBeVisible(patience) // the content of both versions was read and compared
   await look(page, 'rollout-promote')
   await agree(page, 'Offer this version')

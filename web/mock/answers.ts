@@ -1,5 +1,6 @@
 // What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
+import * as explorer from './explorer'
 import * as fixtures from './fixtures'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
 import { history } from './history'
@@ -177,6 +178,7 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
   if (!m) return wrong(404, 'NotFound', `there is no module ${name}${id ? ' in Kyma ' + id : ''}`)
   if (what === 'resource') return ok({ object: fixtures.resource, default: fixtures.resource, schema: fixtures.schema, editable: true })
   if (what === 'history') return history(world, id, name, url)
+  if (what === 'tree' || what === 'object' || what === 'logs') return explorer.answer(world, m, what, url)
   if (what === 'review') {
     const version = url.searchParams.get('version') || (m.version.available ?? '')
     return reviews.review(world, name, version, version === m.version.installed ? '' : (m.version.installed ?? ''))

@@ -687,6 +687,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/modules/{ns}/{kyma}/{name}/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The objects of a module, and what these own
+         * @description Read in the cluster of the module, as the user. What may not be read, and what the bounds left out, is part of the answer.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    ns: components["parameters"]["ns"];
+                    kyma: components["parameters"]["kyma"];
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The objects */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ObjectTree"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/modules/{ns}/{kyma}/{name}/object": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One object of the cluster of a module
+         * @description The rights of the user decide what may be read. Values of Secrets are never in the answer, and large objects are cut.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description v1 without */
+                    apiVersion?: string;
+                    kind: string;
+                    /** @description of an object that is in one */
+                    namespace?: string;
+                    name: string;
+                    /** @description who set which field */
+                    managedFields?: boolean;
+                    /** @description also what the version of the module says */
+                    wanted?: boolean;
+                };
+                header?: never;
+                path: {
+                    ns: components["parameters"]["ns"];
+                    kyma: components["parameters"]["kyma"];
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The object */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ObjectDetail"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/modules/{ns}/{kyma}/{name}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of a container in the cluster of a module
+         * @description Lines of JSON, each a LogMessage, or a text with download. Escape sequences and control characters are removed. A log is bounded in lines, bytes and time, and ends with the session; it is no live query.
+         */
+        get: {
+            parameters: {
+                query: {
+                    namespace: string;
+                    pod: string;
+                    container?: string;
+                    /** @description that of the container before its last restart */
+                    previous?: boolean;
+                    /** @description how many lines, at most 5000; 500 without */
+                    tail?: number;
+                    /** @description how many seconds back */
+                    since?: number;
+                    /** @description wait for more */
+                    follow?: boolean;
+                    /** @description as a text */
+                    download?: boolean;
+                };
+                header?: never;
+                path: {
+                    ns: components["parameters"]["ns"];
+                    kyma: components["parameters"]["kyma"];
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The log */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": components["schemas"]["LogMessage"];
+                        "text/plain": string;
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/direct/{name}/review": {
         parameters: {
             query?: never;
@@ -794,6 +952,158 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ModuleResource"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/direct/{name}/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The objects of a module without a Kyma, and what these own
+         * @description Read in the cluster of the module, as the user. What may not be read, and what the bounds left out, is part of the answer.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The objects */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ObjectTree"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/direct/{name}/object": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One object of the cluster of a module without a Kyma
+         * @description The rights of the user decide what may be read. Values of Secrets are never in the answer, and large objects are cut.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description v1 without */
+                    apiVersion?: string;
+                    kind: string;
+                    /** @description of an object that is in one */
+                    namespace?: string;
+                    name: string;
+                    /** @description who set which field */
+                    managedFields?: boolean;
+                    /** @description also what the version of the module says */
+                    wanted?: boolean;
+                };
+                header?: never;
+                path: {
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The object */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ObjectDetail"];
+                    };
+                };
+                default: components["responses"]["Error"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/direct/{name}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of a container in the cluster of a module without a Kyma
+         * @description Lines of JSON, each a LogMessage, or a text with download. Escape sequences and control characters are removed. A log is bounded in lines, bytes and time, and ends with the session; it is no live query.
+         */
+        get: {
+            parameters: {
+                query: {
+                    namespace: string;
+                    pod: string;
+                    container?: string;
+                    /** @description that of the container before its last restart */
+                    previous?: boolean;
+                    /** @description how many lines, at most 5000; 500 without */
+                    tail?: number;
+                    /** @description how many seconds back */
+                    since?: number;
+                    /** @description wait for more */
+                    follow?: boolean;
+                    /** @description as a text */
+                    download?: boolean;
+                };
+                header?: never;
+                path: {
+                    name: components["parameters"]["name"];
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The log */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": components["schemas"]["LogMessage"];
+                        "text/plain": string;
                     };
                 };
                 default: components["responses"]["Error"];
@@ -2582,6 +2892,126 @@ export interface components {
             version?: string;
             children?: components["schemas"]["Node"][];
         };
+        /**
+         * @description Present: it was read. Planned: it is about to be applied. Missing: it was looked for and does not exist. Unread: it may not or could not be read. NotLooked: it was not looked at
+         * @enum {string}
+         */
+        ObjectPresence: "Present" | "Planned" | "Missing" | "Unread" | "NotLooked";
+        ObjectNode: {
+            apiVersion: string;
+            kind: string;
+            namespace?: string;
+            name: string;
+            /** @description Deployment.apps/namespace/name */
+            id: string;
+            /** @description id of the object above it */
+            parent?: string;
+            uid?: string;
+            /**
+             * @description why it is there: the module installs it, it is a custom resource of the module, or an object above it owns it
+             * @enum {string}
+             */
+            origin: "Applied" | "Resource" | "Owned";
+            presence: components["schemas"]["ObjectPresence"];
+            state?: components["schemas"]["State"];
+            worst?: components["schemas"]["State"];
+            reason?: string;
+            message?: string;
+            remedy?: string;
+            /** Format: date-time */
+            created?: string;
+            deleting?: boolean;
+        };
+        ObjectTree: {
+            /** @description in the order of a drawing, the worst branches first, each after its parent */
+            nodes: components["schemas"]["ObjectNode"][] | null;
+            /** @description how many there are; there may be fewer nodes */
+            total: number;
+            /** @description what the bounds left out */
+            cuts: {
+                /** @enum {string} */
+                reason: "Objects" | "Places" | "Requests" | "Nodes";
+                text: string;
+            }[] | null;
+            unread: components["schemas"]["Unread"][] | null;
+        };
+        ObjectDetail: {
+            ref: components["schemas"]["Ref"];
+            id: string;
+            /** @description the name of the kind for kubectl: deployments.apps */
+            resource?: string;
+            presence: components["schemas"]["ObjectPresence"];
+            state?: components["schemas"]["State"];
+            reason?: string;
+            message?: string;
+            uid?: string;
+            /** Format: date-time */
+            created?: string;
+            deleting: boolean;
+            owners: {
+                apiVersion: string;
+                kind: string;
+                namespace?: string;
+                name: string;
+                controller: boolean;
+            }[] | null;
+            conditions: {
+                type: string;
+                status: string;
+                reason?: string;
+                message?: string;
+                since?: string;
+            }[] | null;
+            containers: {
+                name: string;
+                /** @enum {string} */
+                kind: "init" | "sidecar" | "container" | "ephemeral";
+                image?: string;
+                /** @enum {string} */
+                state?: "running" | "waiting" | "terminated";
+                reason?: string;
+                ready: boolean;
+                restarts: number;
+                /** @description there may be the log of an earlier run */
+                previous: boolean;
+            }[] | null;
+            events: components["schemas"]["Event"][] | null;
+            unread: components["schemas"]["Unread"][] | null;
+            /** @description the object as it is; values of Secrets are replaced by how long they are */
+            live: Record<string, unknown> | null;
+            /** @description what is left out of it */
+            notes: string[] | null;
+            wanted: components["schemas"]["WantedObject"] | null;
+        };
+        /** @description what the version of the module says the object should be */
+        WantedObject: {
+            /**
+             * @description None: it says nothing about this object
+             * @enum {string}
+             */
+            state: "Reading" | "Done" | "Unreadable" | "None";
+            step?: string;
+            problem: components["schemas"]["Unreadable"] | null;
+            version?: string;
+            note?: string;
+            object: Record<string, unknown> | null;
+            /** @description in which of the fields that the version sets the cluster differs */
+            difference: {
+                path: string;
+                wanted: string;
+                live: string;
+            }[] | null;
+            more?: number;
+        };
+        /** @description lines of a log, or why there is no more */
+        LogMessage: {
+            lines?: {
+                at?: string;
+                text: string;
+            }[];
+            /** @enum {string} */
+            end?: "Complete" | "Bytes" | "Time" | "Broken" | "Session" | "Server";
+        };
         ModuleResource: {
             /** @description the custom resource without managedFields */
             object: components["schemas"]["Object"] | null;
@@ -3230,6 +3660,12 @@ export type FleetCauseList = components['schemas']['FleetCauseList'];
 export type Filters = components['schemas']['Filters'];
 export type Why = components['schemas']['Why'];
 export type Node = components['schemas']['Node'];
+export type ObjectPresence = components['schemas']['ObjectPresence'];
+export type ObjectNode = components['schemas']['ObjectNode'];
+export type ObjectTree = components['schemas']['ObjectTree'];
+export type ObjectDetail = components['schemas']['ObjectDetail'];
+export type WantedObject = components['schemas']['WantedObject'];
+export type LogMessage = components['schemas']['LogMessage'];
 export type ModuleResource = components['schemas']['ModuleResource'];
 export type OfferedResource = components['schemas']['OfferedResource'];
 export type Offer = components['schemas']['Offer'];

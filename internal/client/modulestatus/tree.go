@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
@@ -186,16 +187,22 @@ func (r *reader) objectNode(entry inventory.Entry, m *Module) Node {
 		}
 		return node
 	}
+	is := ObjectState(object)
+	node.State, node.Reason, node.Message = is.State, is.Reason, is.Message
+	return node
+}
+
+// ObjectState returns the state of an object that was read, as trees show it.
+func ObjectState(object *unstructured.Unstructured) Condition {
 	result := health.Of(object)
 	switch result.Status {
 	case health.Ready:
-		node.State = Ready
+		return Condition{State: Ready}
 	case health.InProgress:
-		node.State, node.Reason, node.Message = Processing, string(result.Status), result.Message
+		return Condition{Processing, string(result.Status), result.Message}
 	case health.Terminating:
-		node.State, node.Reason, node.Message = Deleting, string(result.Status), result.Message
+		return Condition{Deleting, string(result.Status), result.Message}
 	default:
-		node.State, node.Reason, node.Message = Error, string(result.Status), result.Message
+		return Condition{Error, string(result.Status), result.Message}
 	}
-	return node
 }

@@ -2,7 +2,8 @@
 //
 // Below a workload it finds its ReplicaSets, Jobs and Pods by their owner references, with a list request for each kind and workload: the
 // selector of the workload limits what is sent, and the UID of the owner decides. Above an object it follows the controllers. Requests and
-// objects are bounded. A kind that may not or cannot be read is part of the result, and nothing counts as absent that was not listed.
+// objects are bounded. Made finds what any object owns among the objects of the kinds and namespaces that are given. A kind that may not or
+// cannot be read is part of the result, and nothing counts as absent that was not listed.
 //
-// Non-goals: it does not find owned objects of arbitrary kinds, which would take a list of every kind, and it judges nothing.
+// Non-goals: it does not know which kinds an operator makes objects of, and it judges nothing.
 package ownedobjects

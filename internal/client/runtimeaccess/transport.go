@@ -29,7 +29,7 @@ const (
 
 // bounds limit what a runtime may cost. Its server is any that an access Secret names.
 type bounds struct {
-	// answer is how long a response may take, including its body; a watch ends when its reader does.
+	// answer is how long a response may take, including its body; a watch, and a log that is followed, end when their reader does.
 	answer time.Duration
 	// body is how many bytes a response may have.
 	body int64
@@ -110,7 +110,7 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	left := g.body
-	if isWatch(request) {
+	if isOpenEnded(request) {
 		left = -1
 	}
 	if answer.StatusCode != http.StatusSwitchingProtocols {
@@ -119,18 +119,21 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// patience returns the context of a request. A watch continues until its reader ends it.
+// patience returns the context of a request. A watch, and a log that is followed, continue until their reader ends them.
 func (g guarded) patience(request *http.Request) (context.Context, context.CancelFunc) {
-	if isWatch(request) {
+	if isOpenEnded(request) {
 		return context.WithCancel(request.Context())
 	}
 	late := unreachable("the server of the runtime did not answer within %s", g.answer)
 	return context.WithTimeoutCause(request.Context(), g.answer, late)
 }
 
-func isWatch(request *http.Request) bool {
-	watch := request.URL.Query().Get("watch")
-	return watch == "true" || watch == "1"
+// isOpenEnded reports whether a response has no end of its own: that of a watch, and that of a log that is followed.
+func isOpenEnded(request *http.Request) bool {
+	query := request.URL.Query()
+	watch := query.Get("watch")
+	follow := query.Get("follow") == "true" && strings.HasSuffix(request.URL.Path, "/log")
+	return watch == "true" || watch == "1" || follow
 }
 
 // refused returns the error of an unacceptable response, and closes its body.

@@ -79,8 +79,15 @@ func TestTransport_NoServerHoldsTheReader(t *testing.T) {
 	}
 }
 
-// TestTransport_AWatchGoesOn: the bounds apply to a response, not to a watch.
+// TestTransport_AWatchGoesOn: the bounds apply to a response, not to a watch and not to a log that is followed.
 func TestTransport_AWatchGoesOn(t *testing.T) {
+	for _, address := range []string{"/api/v1/pods?watch=true", "/api/v1/namespaces/a/pods/b/log?follow=true"} {
+		t.Run(address, func(t *testing.T) { goesOn(t, address) })
+	}
+}
+
+func goesOn(t *testing.T, address string) {
+	t.Helper()
 	config := way(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 10 {
 			_, _ = io.WriteString(w, strings.Repeat("x", 100))
@@ -92,7 +99,7 @@ func TestTransport_AWatchGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+"/api/v1/pods?watch=true", http.NoBody)
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+address, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"hash/fnv"
+	"strconv"
 	"time"
 )
 
@@ -10,6 +13,8 @@ const (
 	recallLasts = 2 * time.Second
 	// mostRecalled bounds how many answers are remembered for a user.
 	mostRecalled = 500
+	// largeSlots is how many large answers of a kind are remembered for a user.
+	largeSlots = 16
 )
 
 // memory is one answer. Only the holder of turn may read it again.
@@ -62,4 +67,28 @@ func (u *User) memory(key string) *memory {
 		u.memories[key] = one
 	}
 	return one
+}
+
+// large is an answer that is remembered in one of a few slots, since it may be large. id is what it is about.
+type large[T any] struct {
+	id    string
+	value T
+	err   error
+}
+
+// recalledLarge is recalledFor for answers that may be large: of all that have one prefix, few are remembered for a user.
+func recalledLarge[T any](
+	ctx context.Context, u *User, prefix, id string, lasts time.Duration, read func(context.Context) (T, error),
+) (T, error) {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(id)) // it never fails
+	own := func(ctx context.Context) (large[T], error) {
+		value, err := read(ctx)
+		return large[T]{id, value, err}, nil // an error is about this answer, too
+	}
+	found, err := recalledFor(ctx, u, prefix+" "+strconv.Itoa(int(sum.Sum32()%largeSlots)), lasts, own)
+	if err == nil && found.id != id {
+		found, err = own(ctx) // another one of the same slot was read a moment ago
+	}
+	return found.value, cmp.Or(err, found.err)
 }

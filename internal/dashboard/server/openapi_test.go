@@ -17,6 +17,7 @@ import (
 	"github.com/kyma-project/lifecycle-manager/internal/client/history"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 	"github.com/kyma-project/lifecycle-manager/internal/client/releasepreview"
+	"github.com/kyma-project/lifecycle-manager/internal/client/resourcetree"
 	"github.com/kyma-project/lifecycle-manager/internal/client/rollouts"
 	"github.com/kyma-project/lifecycle-manager/internal/dashboard/operations"
 	"github.com/kyma-project/lifecycle-manager/pkg/permissions"
@@ -108,6 +109,8 @@ var documentedTypes = map[string]any{
 	"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "SourceTest": operations.Tested{},
 	"SourceList": List[communitycatalog.Source]{}, "OfferList": List[modulestatus.Offer]{}, "EventList": List[Event]{},
 	"OperationList": List[operations.Operation]{}, "Fix": fixAct{}, "NewKyma": newKyma{}, "History": historyList{}, "HistoryEntry": history.Entry{},
+	"ObjectTree": objectTree{}, "ObjectNode": resourcetree.Node{}, "ObjectDetail": objectDetail{}, "WantedObject": wantedObject{},
+	"LogMessage": logMessage{},
 }
 
 func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {

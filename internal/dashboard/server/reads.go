@@ -1,6 +1,6 @@
 package server
 
-// routeReads registers the routes that only read. Each can be a live query.
+// routeReads registers the routes that only read. Each can be a live query, but for logs.
 func (s *Server) routeReads() {
 	s.handle("GET /api/v1/overview", s.overview)
 	s.handle("GET /api/v1/kymas", s.kymas)
@@ -12,9 +12,15 @@ func (s *Server) routeReads() {
 	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/history", s.moduleHistory)
 	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/resource", s.resource)
 	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/review", s.moduleReview)
+	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/tree", s.tree)
+	s.handle("GET /api/v1/modules/{ns}/{kyma}/{name}/object", s.object)
+	s.open("GET /api/v1/modules/{ns}/{kyma}/{name}/logs", s.logs)
 	s.handle("GET /api/v1/direct/{name}", s.module)
 	s.handle("GET /api/v1/direct/{name}/resource", s.resource)
 	s.handle("GET /api/v1/direct/{name}/review", s.moduleReview)
+	s.handle("GET /api/v1/direct/{name}/tree", s.tree)
+	s.handle("GET /api/v1/direct/{name}/object", s.object)
+	s.open("GET /api/v1/direct/{name}/logs", s.logs)
 	s.handle("GET /api/v1/catalog", s.catalog)
 	s.handle("GET /api/v1/catalog/{name}", s.offer)
 	s.handle("GET /api/v1/catalog/{name}/resource", s.offeredResource)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
+	"github.com/kyma-project/lifecycle-manager/internal/client/resourcetree"
 )
 
 // mostLooked bounds how many objects of one module are read at once.
@@ -61,11 +62,19 @@ type objectsRead struct {
 	objects []*unstructured.Unstructured
 	looked  []modulestatus.ListedKind
 	unread  []modulestatus.Unread
+	// outcomes is what was found out about each object, by its ID.
+	outcomes map[string]outcomeOfRead
+}
+
+// outcomeOfRead is what was found out about an object that was read.
+type outcomeOfRead struct {
+	presence resourcetree.Presence
+	message  string
 }
 
 // looking reads some objects one by one, eight at a time. An object that does not exist counts as looked for; failures are recorded.
 func looking(ctx context.Context, from client.Reader, refs []modulestatus.Ref) *objectsRead {
-	l := &objectsRead{}
+	l := &objectsRead{outcomes: map[string]outcomeOfRead{}}
 	refs = refs[:min(len(refs), mostLooked)]
 	each(len(refs), func(i int) {
 		ref := refs[i]
@@ -81,6 +90,7 @@ func (l *objectsRead) add(ref modulestatus.Ref, o *unstructured.Unstructured, er
 	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	l.outcomes[resourcetree.IDOf(ref)] = outcomeOf(ref, err)
 	switch {
 	case err == nil:
 		l.objects = append(l.objects, o)
@@ -97,12 +107,36 @@ func (l *objectsRead) add(ref modulestatus.Ref, o *unstructured.Unstructured, er
 	}
 }
 
+// outcomeOf returns what the result of a read says about an object.
+func outcomeOf(ref modulestatus.Ref, err error) outcomeOfRead {
+	switch {
+	case err == nil:
+		return outcomeOfRead{resourcetree.Present, ""}
+	case meta.IsNoMatchError(err):
+		kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+		return outcomeOfRead{resourcetree.Missing, "the cluster does not serve " + kind.String() + ": its definition is gone"}
+	case apierrors.IsNotFound(err):
+		return outcomeOfRead{resourcetree.Missing, "it does not exist"}
+	case apierrors.IsForbidden(err):
+		return outcomeOfRead{resourcetree.Unread, "you may not read " + ref.String()}
+	}
+	return outcomeOfRead{resourcetree.Unread, problemOf(err).Message}
+}
+
 // near returns the inputs about one Kyma (nil: the modules without one) with the objects of a module as they are in its cluster. A
 // runtime is accessed with the user's permissions; its Kyma is then treated as a local one, so that the same status model judges it. The
 // error says why the runtime cannot be read; the data of the hub is returned nevertheless.
 func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *modulestatus.Module) (modulestatus.Inputs, error) {
+	in, _, err := s.nearby(ctx, u, in, m)
+	return in, err
+}
+
+// nearby is near, with what was found out about each object; that is nil if nothing was read.
+func (s *Server) nearby(
+	ctx context.Context, u *User, in modulestatus.Inputs, m *modulestatus.Module,
+) (modulestatus.Inputs, *objectsRead, error) {
 	if len(in.Kymas) != 1 && m.Kyma != "" {
-		return in, nil // the Kyma is gone
+		return in, nil, nil // the Kyma is gone
 	}
 	var kyma *v1beta2.Kyma
 	if len(in.Kymas) == 1 {
@@ -110,7 +144,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 	}
 	from, err := s.runtimeOf(ctx, u, kyma)
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
 	refs := modulestatus.ObjectsOf(&in, m)
 	beyond(ctx)
@@ -118,7 +152,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 		return looking(ctx, from, refs), nil
 	})
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
 	if kyma != nil && !modulestatus.Here(kyma) {
 		in.Objects, in.Looked, in.Unread = nil, withoutObjects(in.Looked), nil
@@ -129,7 +163,7 @@ func (s *Server) near(ctx context.Context, u *User, in modulestatus.Inputs, m *m
 	in.Objects = append(slices.Clip(in.Objects), missingFrom(in.Objects, found.objects)...)
 	in.Looked = append(slices.Clip(in.Looked), found.looked...)
 	in.Unread = append(slices.Clip(in.Unread), found.unread...)
-	return in, nil
+	return in, found, nil
 }
 
 // withoutObjects keeps the entries for our own kinds: those objects stay on the hub.

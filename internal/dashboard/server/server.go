@@ -107,6 +107,7 @@ type Server struct {
 	living      atomic.Int64
 	previews    *concurrency
 	links       *concurrency
+	logReads    *concurrency
 	jobs        *jobs
 	contents    *contents
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
@@ -146,7 +147,8 @@ func New(options Options) (*Server, error) {
 		self: newUser("", nil, config, c), pulse: newPulse(), sessions: newSessions(options.Now),
 		attempts: newAttempts(), signers: &signers{cluster: config, now: options.Now}, computing: make(chan struct{}, 1),
 		previews: newTurns(mostPreviews, mostPreviewsOfOne, "previews are made"), links: newTurns(mostLinked, mostLinkedOfOne, "links are read"),
-		tasks: options.Tasks, reach: runtimeaccess.Cluster, contents: &contents{make: options.Contents},
+		logReads: newTurns(mostLogs, mostLogsOfOne, "logs are read"),
+		tasks:    options.Tasks, reach: runtimeaccess.Cluster, contents: &contents{make: options.Contents},
 	}
 	life := context.Background()
 	if options.Mode == ModeCluster {

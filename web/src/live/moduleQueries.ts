@@ -1,6 +1,7 @@
 // The queries about one module: of a Kyma, which id names as NAMESPACE/NAME, or without one.
-import type { ModuleDetail, OfferedResource, Resource, Review } from '../api'
-import { query, type Query } from './http'
+import type { ModuleDetail, ObjectDetail, ObjectTree, OfferedResource, Resource, Review } from '../api'
+import { query, search, type Query } from './http'
+import type { Value } from './paths'
 
 const placeOf = (id: string) => {
   const [ns = '', kyma = ''] = id.split('/')
@@ -25,3 +26,14 @@ export const reviewQuery = (id: string, name: string, version: string): Query<Re
 /** offeredResourceQuery is about the configuration of a version that can be had. */
 export const offeredResourceQuery = (name: string, where: { version?: string; namespace?: string; kyma?: string }) =>
   query('/catalog/{name}/resource', { name, ...where }) as Query<OfferedResource>
+
+// What follows takes the path of a module below /api/v1: an object and a pod have names of their own, beside that of the module.
+
+export const treeQuery = (path: string) => ('/api/v1' + path + '/tree') as Query<ObjectTree>
+
+/** objectQuery is about one object in the cluster of the module. */
+export const objectQuery = (path: string, asked: Record<string, Value>) =>
+  ('/api/v1' + path + '/object' + search(asked)) as Query<ObjectDetail>
+
+/** logsAddress is that of the log of a container: lines of JSON, or a text to download. */
+export const logsAddress = (path: string, asked: Record<string, Value>) => '/api/v1' + path + '/logs' + search(asked)

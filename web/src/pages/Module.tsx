@@ -5,15 +5,17 @@ import { useState } from 'react'
 import { useParams } from 'react-router'
 import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
+import { codeOf, Part } from '../app/code'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
+import { factLink, objectLink } from '../explorer/evidence'
 import { FixButtons } from '../kymas/Fixes'
 import { at } from '../live/http'
 import { moduleQuery, reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
-import { Action, Avatar, Empty, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
+import { Action, Avatar, Header, Notice, Outside, PhaseBadge, StateBadge, To, TypeTag } from '../parts/basics'
 import { CauseOf } from '../parts/cause'
-import { Events, Reasons, Tree } from '../parts/details'
+import { Events, Reasons } from '../parts/details'
 import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, offeredMeans, Signature, suspendedMeans } from '../parts/modules'
@@ -25,6 +27,8 @@ import { HistoryTab, Waits } from './ModuleHistory'
 import { NeedsCard } from './ModuleNeeds'
 import { PermissionsTab } from './ModulePermissions'
 import { VersionsTab } from './ModuleVersions'
+
+const explorer = codeOf(() => import('../explorer/Explorer'))
 
 /** useModulePath is which module the address means: one of a Kyma, or one that was installed directly. */
 export function useModulePath(): { id: string; name: string; path: string } {
@@ -79,7 +83,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         <section className="card pad stack" aria-label="Why">
           <h2 className="flat">{heading(m.state)}</h2>
           {m.cause ? (
-            <CauseOf cause={m.cause}>
+            <CauseOf cause={m.cause} linkOf={objectLink} linkOfFact={factLink}>
               <p className="flat">From the Kyma to what fails:</p>
               <Reasons why={why} />
             </CauseOf>
@@ -103,7 +107,7 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
           <Tabs.Tab value="events">Events</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="parts" pt="md">
-          <Parts data={data} />
+          <Parts data={data} path={path} />
         </Tabs.Panel>
         {/* An edit that has begun stays while another tab is shown. */}
         <Tabs.Panel value="configuration" pt="md" keepMounted={opened}>
@@ -140,7 +144,7 @@ function heading(state: string): string {
   }
 }
 
-function Parts({ data }: { data: ModuleDetail }) {
+function Parts({ data, path }: { data: ModuleDetail; path: string }) {
   return (
     <div className="stack">
       {!data.access.runtime && (
@@ -148,9 +152,7 @@ function Parts({ data }: { data: ModuleDetail }) {
           <p>You may not read the access Secret of its Kyma. What lies in that cluster is not shown, only what the hub knows.</p>
         </Notice>
       )}
-      <div className="card pad">
-        {data.tree ? <Tree node={data.tree} /> : <Empty title="Nothing yet">Its objects show up here once they are applied.</Empty>}
-      </div>
+      <Part code={explorer}>{(Explorer) => <Explorer path={path} />}</Part>
     </div>
   )
 }

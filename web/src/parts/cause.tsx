@@ -1,8 +1,8 @@
 // Why a module is not ready: one sentence, what to do, and what the sentence was concluded from.
 import type { ReactNode } from 'react'
-import type { Cause, Fact } from '../api'
+import type { Cause, Fact, Ref } from '../api'
 import { count, refText, sentence } from '../words'
-import { Notice, Tag } from './basics'
+import { Notice, Tag, To } from './basics'
 import { Ago } from './details'
 
 const sources: Record<Fact['source'], string> = {
@@ -13,8 +13,16 @@ const sources: Record<Fact['source'], string> = {
   unread: 'Not read',
 }
 
+interface Props {
+  cause: Cause
+  children?: ReactNode
+  /** linkOf is the address of an object, and linkOfFact that of a piece of evidence; '' where there is none. */
+  linkOf?(ref: Ref): string
+  linkOfFact?(fact: Fact): string
+}
+
 /** CauseOf says the cause in the words of the server, and the remedy. Evidence is folded, but not what could not be read. */
-export function CauseOf({ cause, children }: { cause: Cause; children?: ReactNode }) {
+export function CauseOf({ cause, children, linkOf, linkOfFact }: Props) {
   const facts = (cause.evidence ?? []).filter((fact) => fact.source !== 'unread')
   const unread = (cause.evidence ?? []).filter((fact) => fact.source === 'unread')
   const also = cause.also ?? []
@@ -25,7 +33,7 @@ export function CauseOf({ cause, children }: { cause: Cause; children?: ReactNod
       </p>
       <div className="row">
         <Tag>{cause.reason}</Tag>
-        <span className="mono small dim">{refText(cause.object)}</span>
+        <Linked to={linkOf?.(cause.object)}>{refText(cause.object)}</Linked>
       </div>
       {cause.remedy && (
         <Notice tone="busy">
@@ -49,7 +57,7 @@ export function CauseOf({ cause, children }: { cause: Cause; children?: ReactNod
           {facts.length > 0 && (
             <ul className="facts-list" aria-label="Evidence">
               {facts.map((fact, i) => (
-                <Evidence key={i} fact={fact} />
+                <Evidence key={i} fact={fact} to={linkOfFact?.(fact)} />
               ))}
             </ul>
           )}
@@ -70,12 +78,16 @@ export function CauseOf({ cause, children }: { cause: Cause; children?: ReactNod
   )
 }
 
-function Evidence({ fact }: { fact: Fact }) {
+function Linked({ to, children }: { to?: string; children: string }) {
+  return <span className="mono small dim">{to ? <To to={to}>{children}</To> : children}</span>
+}
+
+function Evidence({ fact, to }: { fact: Fact; to?: string }) {
   return (
     <li>
       <span className="row">
         <Tag>{sources[fact.source] ?? fact.source}</Tag>
-        {fact.object && <span className="mono small dim">{fact.object}</span>}
+        {fact.object && <Linked to={to}>{fact.object}</Linked>}
         {fact.at && (
           <span className="small dim">
             <Ago at={fact.at} />

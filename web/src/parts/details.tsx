@@ -1,9 +1,8 @@
-// Parts of detail pages: chain of reasons, tree, events, time, versions.
-import { Button } from '@mantine/core'
+// Parts of detail pages: chain of reasons, events, time, versions.
 import { ArrowRight } from 'lucide-react'
-import { useSyncExternalStore, useState } from 'react'
-import type { Event, KymaCondition, Node, Version, Why } from '../api'
-import { ago, count, refText, sentence, severity, stateWord, type Tone } from '../words'
+import { useSyncExternalStore } from 'react'
+import type { Event, KymaCondition, Version, Why } from '../api'
+import { ago, count, refText, sentence, stateWord, type Tone } from '../words'
 import { Empty, Notice, StateBadge, Tag } from './basics'
 import { Table } from './list'
 
@@ -80,63 +79,6 @@ export function Reasons({ why }: { why: Why[] }) {
         </li>
       ))}
     </ol>
-  )
-}
-
-const rank = (node: Node) => {
-  const at = severity.findIndex((state) => state === node.state)
-  return at < 0 ? severity.length : at
-}
-
-/** troubled puts first what needs a look, and leaves the rest in its order. */
-export function troubled(nodes: Node[]): Node[] {
-  return nodes
-    .map((node, i) => ({ node, i }))
-    .sort((a, b) => rank(a.node) - rank(b.node) || a.i - b.i)
-    .map(({ node }) => node)
-}
-
-const few = 12
-
-/** Tree shows the parts of an object, the worst first; long lists are cut until they are expanded. */
-export function Tree({ node, root = true }: { node: Node; root?: boolean }) {
-  const [all, setAll] = useState(false)
-  const children = troubled(node.children ?? [])
-  const shown = all ? children : children.slice(0, few)
-  const item = (
-    <>
-      <div className="line">
-        <span className="dim small">{node.kind}</span>
-        <span className="mono">
-          {node.namespace ? `${node.namespace}/` : ''}
-          {node.name}
-        </span>
-        {node.version && <Tag>{node.version}</Tag>}
-        {node.state && <StateBadge state={node.state} />}
-      </div>
-      {node.message && node.state !== 'Ready' && <div className="dim small">{sentence(node.message)}</div>}
-      {shown.length > 0 && (
-        <ul className="tree">
-          {shown.map((child, i) => (
-            <Tree key={`${child.kind}/${child.namespace}/${child.name}/${i}`} node={child} root={false} />
-          ))}
-          {children.length > shown.length && (
-            <li>
-              <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
-                Show {children.length - shown.length} more
-              </Button>
-            </li>
-          )}
-        </ul>
-      )}
-    </>
-  )
-  return root ? (
-    <ul className="tree root">
-      <li>{item}</li>
-    </ul>
-  ) : (
-    <li>{item}</li>
   )
 }
 

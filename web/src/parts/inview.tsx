@@ -13,7 +13,8 @@ export function InView({ label, close, children }: { label: string; close?: () =
   useEffect(() => {
     if (!close) return
     const pressed = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) close()
+      const editor = event.target instanceof Element && event.target.closest('.cm-editor') // there, Escape and Tab lead out
+      if (event.key === 'Escape' && !event.defaultPrevented && !editor) close()
     }
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)

@@ -88,11 +88,7 @@ func Of(e Evidence, now time.Time) *modulestatus.Cause {
 // merged returns causes, the worst and deepest first. Of causes that differ only in the object below the same object of the module, the
 // oldest is left.
 func merged(all []candidate) []candidate {
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.depth, a.depth), earlier(a.since, b.since),
-			cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.reason, b.reason), cmp.Compare(a.subject, b.subject),
-			cmp.Compare(a.detail, b.detail))
-	})
+	slices.SortStableFunc(all, worstFirst)
 	first := map[string]int{}
 	var kept []candidate
 	for _, c := range all {
@@ -107,6 +103,13 @@ func merged(all []candidate) []candidate {
 		}
 	}
 	return kept
+}
+
+// worstFirst orders causes, the worst and deepest first.
+func worstFirst(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.depth, a.depth), earlier(a.since, b.since),
+		cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.reason, b.reason), cmp.Compare(a.subject, b.subject),
+		cmp.Compare(a.detail, b.detail))
 }
 
 // earlier orders times, the earliest first and unknown ones last.
