@@ -158,10 +158,7 @@ func (d *Request) Title() string {
 		}
 		return "Upgrade " + few(names)
 	case Delete:
-		if len(d.With) > 0 {
-			return "Delete " + few(append(slices.Clone(d.With), d.Module)) + where
-		}
-		return "Delete " + d.Module + where
+		return "Delete " + few(append(slices.Clone(d.With), d.Module)) + where
 	case Manage:
 		return "Manage " + d.Module + where
 	case Unmanage:
