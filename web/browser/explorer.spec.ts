@@ -95,7 +95,7 @@ test('the YAML of a hostile object and a hostile log are text', async ({ page })
   expect(asked.length).toBe(1)
 
   // Everything that is chosen stands in the address; one log is one request, and nothing is asked again by itself.
-  await page.getByRole('checkbox', { name: 'Follow' }).check()
+  await page.getByRole('checkbox', { name: 'Follow' }).click() // its state comes of the address, a moment later
   await expect(page).toHaveURL(/follow=true/)
   await expect.poll(() => asked.length).toBe(2)
   expect(asked[1]).toContain('follow=true')
@@ -161,7 +161,7 @@ test.describe('somebody who may read Deployments and no pods', () => {
     await settled(page)
     await page.goto((board.found[1] ?? '') + '/modules/kcp-system/local-demo/greeter')
     await expect(page.getByRole('treeitem', { name: /^Deployment .*greeter/ })).toBeVisible(patience)
-    await expect(page.getByText('You may not list ReplicaSet.apps in namespace', { exact: false }).first()).toBeVisible()
+    await expect(page.getByText('You may not list ServiceAccount in namespace', { exact: false }).first()).toBeVisible()
     await expect(page.getByRole('treeitem', { name: /not readable/ }).first()).toBeVisible()
     await expect(page.getByRole('treeitem', { name: /missing/ })).toHaveCount(0)
     await look(page, 'explorer-restricted')

@@ -14,10 +14,13 @@ const versions: Record<string, string> = {
   CronJob: 'batch/v1',
 }
 
+/** ofHub are kinds that lie on the hub, whatever cluster the module is in. */
+const ofHub = ['Kyma', 'Manifest', 'Module', 'ModuleTemplate', 'ModuleReleaseMeta', 'ModuleRollout', 'KymaRelease']
+
 /** objectLink is the address of an object on the page of its module, '' where the kind is not known well enough. */
 export function objectLink(ref: Partial<Ref>, more: Record<string, string> = {}): string {
   const version = ref.apiVersion || (Object.hasOwn(versions, ref.kind ?? '') ? versions[ref.kind ?? ''] : undefined)
-  if (!version || !ref.kind || !ref.name) return ''
+  if (!version || !ref.kind || !ref.name || ofHub.includes(ref.kind)) return ''
   const id = idOf({ apiVersion: version, kind: ref.kind, namespace: ref.namespace, name: ref.name })
   return search({ tab: 'parts', object: id, version, ...more })
 }

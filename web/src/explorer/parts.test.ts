@@ -149,6 +149,8 @@ describe('addresses', () => {
     expect(objectLink({ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'ns', name: 'web' })).toBe(
       '?object=Deployment.apps%2Fns%2Fweb&tab=parts&version=apps%2Fv1',
     )
+    const manifest = { apiVersion: 'operator.kyma-project.io/v1beta2', kind: 'Manifest', namespace: 'kcp-system', name: 'a' }
+    expect(objectLink(manifest)).toBe('') // it lies on the hub
     const log = factLink({ source: 'log', object: 'Pod ns/web-1, container main', text: 'x' })
     const want = { object: 'Pod/ns/web-1', tab: 'parts', version: 'v1', panel: 'logs', container: 'main' }
     expect(Object.fromEntries(new URLSearchParams(log))).toEqual(want)
