@@ -100,7 +100,7 @@ func TestOpenAPI_TheDocumentHasEveryField(t *testing.T) {
 		"Operation": operations.Operation{}, "Preview": operations.Preview{},
 		"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
 		"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
-		"Source": communitycatalog.Source{}, "NewSource": sourceBody{},
+		"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "OfferList": catalogList{}, "OfferRow": offerRow{}, "SourceLine": sourceLine{},
 	} {
 		at := doc.Components.Schemas[name]
 		if at == nil {

@@ -108,6 +108,7 @@ type Server struct {
 	previews    *concurrency
 	links       *concurrency
 	jobs        *jobs
+	shelves     *shelves
 	contents    *contents
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
@@ -164,7 +165,8 @@ func New(options Options) (*Server, error) {
 		usual:   append([]string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace, "default"}, options.Namespaces...),
 		shared:  func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
-	s.jobs = newJobs(s.life, s.wake)
+	s.jobs = newJobs(s.life, s.wake, newTurns(mostReadings, mostReadingsOfOne, "versions are read"))
+	s.shelves = newShelves(s.life, s.wake)
 	s.sessions.gone = s.leave
 	s.route()
 	return s, nil
