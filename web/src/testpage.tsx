@@ -2,7 +2,7 @@
 import { MantineProvider } from '@mantine/core'
 import { render } from '@testing-library/react'
 import { useEffect } from 'react'
-import { MemoryRouter, useLocation, useNavigate, type NavigateFunction } from 'react-router'
+import { createMemoryRouter, RouterProvider, useLocation, useNavigate, type NavigateFunction } from 'react-router'
 import { vi } from 'vitest'
 import { answerTo, type Reply } from '../mock/answers'
 import { World, type Scenario } from '../mock/state'
@@ -27,13 +27,17 @@ export function show(address: string, scenario: Scenario = 'data', instead: Inst
   })
   vi.stubGlobal('EventSource', streamOf(world, instead))
   let place: Place | undefined
+  const element = (
+    <>
+      <Where tell={(now) => void (place = now)} />
+      <Pages />
+    </>
+  )
+  const router = createMemoryRouter([{ path: '*', element }], { initialEntries: [address] })
   const page = render(
     <MantineProvider theme={theme} env="test">
       <SessionProvider>
-        <MemoryRouter initialEntries={[address]}>
-          <Where tell={(now) => void (place = now)} />
-          <Pages />
-        </MemoryRouter>
+        <RouterProvider router={router} />
       </SessionProvider>
     </MantineProvider>,
   )

@@ -129,13 +129,17 @@ func (s *Server) sourceOf(ctx context.Context, u *User, o *one) *shelf {
 	return nil
 }
 
-// sourced adds the versions that the source of the module has, and the cluster has not.
-func (d *moduleDetail) sourced(from *shelf, module string) {
+// sourced adds the versions that the source of the module has, and the cluster has not. What other namespaces of the cluster offer does not
+// count for such a module.
+func (d *moduleDetail) sourced(from *shelf) {
 	if from == nil {
 		return
 	}
+	d.Versions = slices.DeleteFunc(d.Versions, func(v modulestatus.OfferVersion) bool {
+		return d.Module.Template == nil || v.Template.Namespace != d.Module.Template.Namespace
+	})
 	for _, offer := range modulestatus.OffersOf(from.content(), nil, nil) {
-		if offer.Name != module {
+		if offer.Name != d.Module.Name {
 			continue
 		}
 		for _, v := range offer.Versions {

@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Offer } from '../api'
+import { placeOf } from '../catalog/links'
 import { at, query, send, type Refusal } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import { Notice } from '../parts/basics'
@@ -11,7 +12,7 @@ import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { sentence } from '../words'
 import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
 
-const askedFor = (pick: Pick, version: string) => ({ version, namespace: pick.offer.namespace ?? '' })
+const askedFor = (pick: Pick, version: string) => ({ version, ...placeOf(pick.offer) })
 
 /** PickNeeds lists what a version needs in the chosen Kyma, and adds what is missing there to what was chosen. */
 export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
@@ -61,9 +62,9 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
   )
 }
 
-/** PicksMay says what each chosen version may do. Those of sources are read when they are added. */
+/** PicksMay says what each chosen version may do, and which objects it consists of. */
 export function PicksMay({ w }: { w: Wizard }) {
-  const picks = w.picks.filter((pick) => !pick.offer.source && versionOf(w, pick) !== '')
+  const picks = w.picks.filter((pick) => versionOf(w, pick) !== '')
   if (picks.length === 0) return null
   return (
     <section className="stack tight" aria-label="What these versions may do">

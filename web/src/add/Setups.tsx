@@ -2,6 +2,7 @@
 import { Radio } from '@mantine/core'
 import type { OfferedResource } from '../api'
 import { codeOf, Part } from '../app/code'
+import { placeOf } from '../catalog/links'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Avatar, Notice } from '../parts/basics'
@@ -32,11 +33,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
         <strong>{name}</strong>
         <span className="dim mono small">{versionOf(w, pick)}</span>
       </div>
-      {pick.offer.source ? (
-        <p className="dim flat">
-          How it is set up stands in the source, and is read when it is added: as the module suggests. You can change it afterwards.
-        </p>
-      ) : detail && !detail.resource ? (
+      {detail && !detail.resource ? (
         <p className="dim flat">There is nothing to configure.</p>
       ) : (
         <Radio.Group value={pick.setup} onChange={set} label={`How should ${name} be set up?`}>
@@ -54,7 +51,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
 
 function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
   const name = pick.offer.name
-  const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '', kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
+  const where = { version: versionOf(w, pick), ...placeOf(pick.offer), kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
   const answer = useLive<OfferedResource>(query('/catalog/' + encodeURIComponent(name) + '/resource', where))
   const detail = detailOf(w, pick)
   if (pick.resource) {
@@ -105,6 +102,8 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
             start={start}
             fallback={answer.data?.default}
             schema={answer.data?.schema ?? null}
+            edit={pick.edit}
+            changed={(edit) => act({ do: 'edit', name, edit })}
             verb="Keep this configuration"
             done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
           />

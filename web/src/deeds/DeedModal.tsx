@@ -3,6 +3,7 @@ import { Button, Modal } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { Deed } from '../api'
+import { FormModal } from '../parts/formmodal'
 import { InView } from '../parts/inview'
 import { dialogOf, searchWith } from './place'
 import { Progress } from './Progress'
@@ -56,7 +57,7 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
     started?.()
   }
   return (
-    <Modal opened={deed !== null || Boolean(ask)} onClose={leave} title={title} size="lg">
+    <FormModal opened={deed !== null || Boolean(ask)} close={leave} title={title} size="lg" saved={ids.length > 0}>
       {ids.length > 0 ? (
         <Running ids={ids} close={leave} />
       ) : deed ? (
@@ -77,7 +78,7 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
       ) : (
         ask
       )}
-    </Modal>
+    </FormModal>
   )
 }
 

@@ -32,7 +32,7 @@ export function leftOf(refused: Refused | undefined): Left | undefined {
 export function useFollow(): (operations: Operation[], refused?: Refused) => void {
   const navigate = useNavigate()
   return useCallback(
-    (operations, refused) => void navigate(pageOf(operations.map(({ id }) => id)), { replace: true, state: { left: leftOf(refused) } }),
+    (operations, refused) => void navigate(pageOf(operations.map(({ id }) => id)), { replace: true, state: { left: leftOf(refused), begun: true } }),
     [navigate],
   )
 }

@@ -3,7 +3,6 @@ import { Tabs } from '@mantine/core'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useParams } from 'react-router'
-import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
@@ -218,9 +217,7 @@ function Facts({ data }: { data: ModuleDetail }) {
 }
 
 function Buttons({ data }: { data: ModuleDetail }) {
-  const { module, access } = data
-  const { shelves } = useShelves(module.origin && !module.version.outdated ? module.origin : null)
-  const m = newerOf(module, shelves) ?? module
+  const { module: m, access } = data
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''
   return (

@@ -2,6 +2,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import type { KymaLine, List, Offer } from '../api'
+import { placeOf } from '../catalog/links'
 import { at, query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action } from '../parts/basics'
@@ -13,7 +14,7 @@ export function OfferMay({ offer }: { offer: Offer }) {
   const versions = (offer.versions ?? []).map((v) => v.version)
   const [version, setVersion] = useState(versions[0] ?? '')
   const path = '/catalog' + at(offer.name)
-  const parameters = { version, namespace: offer.namespace ?? '' }
+  const parameters = { version, ...placeOf(offer) }
   return (
     <section className="stack tight" aria-label="What a version may do">
       <div className="row between">
@@ -38,7 +39,7 @@ function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
   const kymas = useLive<List<KymaLine>>(query('/kymas', { limit: 2 }))
   const only = kymas.data?.total === 1 ? kymas.data.items?.[0] : undefined
   const kyma = only && offer.type !== 'community' ? `${only.namespace}/${only.name}` : ''
-  const asked = query('/catalog' + at(offer.name) + '/requirements', { version, namespace: offer.namespace ?? '', kyma })
+  const asked = query('/catalog' + at(offer.name) + '/requirements', { version, ...placeOf(offer), kyma })
   const { data } = useLive<Needs>(kymas.loading ? null : asked)
   const needs = data?.needs ?? []
   if (needs.length === 0) return null
