@@ -1,6 +1,7 @@
 // What the mock answers: the endpoints of internal/dashboard/server, as small as they can be.
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as fixtures from './fixtures'
+import * as catalogs from './catalogs'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
 import { previewOf } from './previews'
 import * as reviews from './reviews'
@@ -227,14 +228,19 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
 }
 
 function catalog(world: World, rest: string[], url: URL): Reply {
-  const offers = nothing(world) ? [] : fixtures.offers
-  if (rest.length === 0)
-    return paged(
-      world,
-            url,
-      offers.filter((o) => has(url, 'type', o.type) && has(url, 'installed', String((o.installed ?? []).length > 0))),
+  const offers = catalogs.offersOf(world)
+  if (rest.length === 0) {
+    const fit = offers.filter(
+      (o) =>
+        has(url, 'type', o.type) &&
+        has(url, 'installed', String((o.installed ?? []).length > 0)) &&
+        has(url, 'source', o.source ?? '@cluster'),
     )
-  const offer = offers.find((o) => o.name === rest[0])
+    const list = paged(world, url, fit)
+    return ok({ ...(list.body as object), sources: catalogs.linesOf(world) })
+  }
+  const source = url.searchParams.get('source') ?? ''
+  const offer = offers.find((o) => o.name === rest[0] && (o.source ?? '') === source)
   if (!offer) return wrong(404, 'NotFound', `there is no module ${rest[0]} in the catalog`)
   const asked = url.searchParams.get('version') || (offer.versions?.[0]?.version ?? '')
   if (rest[1] === 'review') return reviews.review(world, offer.name, asked, url.searchParams.get('against') ?? '')

@@ -34,14 +34,21 @@ export function show(address: string, scenario: Scenario = 'data', instead: Inst
     </>
   )
   const router = createMemoryRouter([{ path: '*', element }], { initialEntries: [address] })
-  const page = render(
-    <MantineProvider theme={theme} env="test">
+  const whole = (key: string) => (
+    <MantineProvider key={key} theme={theme} env="test">
       <SessionProvider>
         <RouterProvider router={router} />
       </SessionProvider>
-    </MantineProvider>,
+    </MantineProvider>
   )
-  return { world, asked, page, where: () => place?.where ?? '', back: () => void place?.navigate(-1) }
+  const page = render(whole('first'))
+  return {
+    ...{ world, asked, page },
+    where: () => place?.where ?? '',
+    back: () => void place?.navigate(-1),
+    /** reload makes everything anew but the history and what is stored, as a browser does. */
+    reload: () => page.rerender(whole('again')),
+  }
 }
 
 interface Place {

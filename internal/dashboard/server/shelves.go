@@ -149,7 +149,9 @@ func (s *Server) shelfOf(u *User, source communitycatalog.Source) shelf {
 }
 
 // counts reports whether upgrades can be taken from what was read of the source. A source that is only unreachable does not take them away.
-func (b *shelf) counts(now time.Time) bool { return b.stock != nil && b.stock.catalog.Counts(b.Source, now) == nil }
+func (b *shelf) counts(now time.Time) bool {
+	return b.stock != nil && b.stock.catalog.Counts(b.Source, now) == nil
+}
 
 // content returns what was read of the source last.
 func (b *shelf) content() modulestatus.Stock {

@@ -5,6 +5,9 @@ import { useLocation, useNavigate } from 'react-router'
 import type { Deed } from '../api'
 import { FormModal } from '../parts/formmodal'
 import { InView } from '../parts/inview'
+import { at } from '../live/http'
+import { ReviewOf } from '../review/ReviewOf'
+import { objectsOf, type Objects } from './objects'
 import { dialogOf, searchWith } from './place'
 import { Progress } from './Progress'
 import { ReviewPanel } from './ReviewPanel'
@@ -18,6 +21,8 @@ interface Props {
   ask?: ReactNode
   /** before stands above what would change, and goes when it has begun. */
   before?: ReactNode
+  /** version is what the deed leads to, where it does not say so itself. */
+  version?: string
   close(): void
   started?: () => void
 }
@@ -25,7 +30,7 @@ interface Props {
 /** held are the operations whose dialog is open already: the one of the address would be a second one. */
 const held = new Set<string>()
 
-export function DeedModal({ title, verb, deed, danger, ask, before, close, started }: Props) {
+export function DeedModal({ title, verb, deed, danger, ask, before, version, close, started }: Props) {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
   const [ids, setIds] = useState<string[]>([])
@@ -63,6 +68,7 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
       ) : deed ? (
         <InView key={JSON.stringify(deed)} label="What would change">
           {before}
+          <InRuntime objects={objectsOf(deed, version)} />
           <ReviewPanel
             deeds={[deed]}
             verb={verb}
@@ -80,6 +86,15 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
       )}
     </FormModal>
   )
+}
+
+/** InRuntime shows which objects in the runtime change, or says why that is not known. */
+function InRuntime({ objects }: { objects: Objects }) {
+  if (!objects) return null
+  if ('says' in objects) return <p className="dim flat">{objects.says}</p>
+  const { kyma, module, version } = objects
+  const path = '/modules' + at(...kyma.split('/'), module)
+  return <ReviewOf key={version} title={`What ${version} changes in the runtime`} path={path} parameters={{ version }} eager />
 }
 
 function Running({ ids, close }: { ids: string[]; close: () => void }) {

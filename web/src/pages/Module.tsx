@@ -248,7 +248,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
       <DeedModal
         title={titleOf(deed, m.name)}
         deed={deed}
-        before={deed?.kind === 'upgrade' && kyma && <NextVersion module={m} />}
+        before={deed?.kind === 'upgrade' && <NextVersion module={m} />}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
         verb={verbOf(deed)}
@@ -269,7 +269,7 @@ function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed
 /** NextVersion is what the version that is available may do and changes, before an upgrade. */
 function NextVersion({ module: m }: { module: Module }) {
   const available = m.version.available ?? ''
-  const path = '/modules' + at(...(m.kyma ?? '').split('/'), m.name)
+  const path = m.kyma ? '/modules' + at(...m.kyma.split('/'), m.name) : '/direct' + at(m.name)
   return <ReviewOf title={`What ${available} may do and changes`} path={path} parameters={{ version: available }} eager />
 }
 

@@ -48,7 +48,7 @@ export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, al
     <div className="row" role="group" aria-label="Choose">
       {here.length > 0 && (
         <Checkbox
-          label={`All ${here.length} of this page that can be chosen`}
+          label={`All of this page that can be chosen (${here.length})`}
           checked={every}
           indeterminate={!every && here.some((row) => chosen.has(keyOf(row)))}
           onChange={() => (every ? choose(without(chosen, here, keyOf)) : fill(here))}
