@@ -57,11 +57,13 @@ describe('the deeds of the wizard', () => {
     expect(deedsOf(w)[0]).not.toHaveProperty('modules.0.namespace')
     const past = deedsOf(move(w, { do: 'direct', on: true }))
     expect(past).toMatchObject([{ direct: true, modules: [{ name: 'notes', namespace: 'kcp-system' }] }])
-    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions: [{ version: '1.0.0', template: { name: '' } }] })
+    const versions = [{ version: '1.0.0', template: { name: '' } }]
+    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions })
     expect(deedsOf(play({ do: 'toggle', offer: billing }))[0]).not.toHaveProperty('modules.0.namespace')
   })
   it('names the source of what comes from one, and keeps sources apart', () => {
-    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions: [{ version: '1.0.0', template: { name: '' } }] })
+    const versions = [{ version: '1.0.0', template: { name: '' } }]
+    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions })
     const w = play({ do: 'toggle', offer: billing }, { do: 'toggle', offer: offer('registry-proxy') })
     expect(deedsOf(w)).toMatchObject([
       { source: 'our-own', modules: [{ name: 'billing', version: '1.0.0' }] },

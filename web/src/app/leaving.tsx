@@ -62,12 +62,26 @@ interface AsksProps {
   verb: string
   stay: () => void
   go: () => void
+  /** returnFocus is false where the caller itself gives the focus back. */
+  returnFocus?: boolean
 }
 
-/** Asks is the question before unsaved changes are left. Escape stays. */
-export function Asks({ opened, title, text, verb, stay, go }: AsksProps) {
+/**
+ * Asks is the question before unsaved changes are left. Escape stays: it is taken here, and not by the dialog, which would close by the
+ * very key that opens it.
+ */
+export function Asks({ opened, title, text, verb, stay, go, returnFocus = true }: AsksProps) {
   return (
-    <Modal opened={opened} onClose={stay} title={title} size="sm" zIndex={400}>
+    <Modal
+      opened={opened}
+      onClose={stay}
+      closeOnEscape={false}
+      onKeyDown={(event) => event.key === 'Escape' && stay()}
+      returnFocus={returnFocus}
+      title={title}
+      size="sm"
+      zIndex={400}
+    >
       <div className="stack">
         <p className="flat">{text}</p>
         <div className="row">

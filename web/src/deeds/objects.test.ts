@@ -6,7 +6,7 @@ const kyma = 'kcp-system/demo'
 
 it.each<[string, Deed, string, unknown]>([
   ['a pinned version', { kind: 'channel', kyma, module: 'notes', version: '2.0.0' }, '', { kyma, module: 'notes', version: '2.0.0' }],
-  ['a channel of a module', { kind: 'channel', kyma, module: 'notes', channel: 'fast' }, '2.1.0', { kyma, module: 'notes', version: '2.1.0' }],
+  ['a channel', { kind: 'channel', kyma, module: 'notes', channel: 'fast' }, '2.1.0', { kyma, module: 'notes', version: '2.1.0' }],
   ['a way back', { kind: 'back', kyma, module: 'notes', target: 'x', version: '1.0.0' }, '', { kyma, module: 'notes', version: '1.0.0' }],
 ])('compares the objects of %s with what is installed', (_, deed, version, want) => {
   expect(objectsOf(deed, version)).toEqual(want)

@@ -5,8 +5,8 @@ import type { Deed } from '../api'
 export type Objects = { module: string; kyma: string; version: string } | { says: string } | undefined
 
 /**
- * objectsOf decides what a preview shows beside the changes that the server has tried. Nothing for deeds whose tried changes are the objects
- * themselves, and for those whose page compares the versions already. version is what the deed leads to, where its page knows that.
+ * objectsOf decides what a preview shows beside the changes that the server has tried. Nothing for deeds whose tried changes are the
+ * objects themselves, and for those whose page compares the versions already. version is what the deed leads to, where its page knows that.
  */
 export function objectsOf(deed: Deed, version = ''): Objects {
   switch (deed.kind) {
@@ -24,10 +24,12 @@ export function objectsOf(deed: Deed, version = ''): Objects {
       return to ? { kyma: deed.kyma, module: deed.module, version: to } : undefined
     }
     case 'retry':
-      return { says: 'Which objects in the runtime change is known when the lifecycle manager has chosen the version: its page shows them then.' }
+      return {
+        says: 'Which objects in the runtime change is known when the lifecycle manager has chosen the version: its page shows them then.',
+      }
     case 'manage':
       return {
-        says: 'The lifecycle manager puts objects of the module back that differ from what it installed. Which those are cannot be told before.',
+        says: 'The lifecycle manager puts back what differs from what it installed. Which objects those are cannot be told before.',
       }
     case 'unmanage':
     case 'strategy':

@@ -60,13 +60,19 @@ export function Page() {
 
 /** sourceOptions are this cluster, all sources, and those of the address, which may be gone. */
 function sourceOptions(sources: SourceLine[], state: ListState) {
-  const names = [...new Set([...sources.map(({ name }) => name), ...state.parameters.getAll('source')])].filter((name) => name !== ofCluster)
+  const all = [...sources.map(({ name }) => name), ...state.parameters.getAll('source')]
+  const names = [...new Set(all)].filter((name) => name !== ofCluster)
   return [{ value: ofCluster, label: 'This cluster' }, ...names.map((name) => ({ value: name, label: name }))]
 }
 
 const columnsOf = (sources: SourceLine[]): CellColumn<OfferRow>[] => [
   { key: 'name', label: 'Module', sort: true, cell: (offer) => <Name offer={offer} /> },
-  { key: 'source', label: 'From', sort: true, cell: (offer) => <From offer={offer} source={sources.find((s) => s.name === offer.source)} /> },
+  {
+    key: 'source',
+    label: 'From',
+    sort: true,
+    cell: (offer) => <From offer={offer} source={sources.find((s) => s.name === offer.source)} />,
+  },
   { key: 'versions', label: 'Versions', cell: (offer) => <Versions offer={offer} /> },
   { key: 'installed', label: 'Installed', sort: true, cell: (offer) => <Installed offer={offer} /> },
 ]

@@ -104,7 +104,9 @@ function Versions({ modules }: { modules: Module[] }) {
           eager={i < eagerly}
         />
       ))}
-      {more > 0 && <p className="dim flat">The objects of {count(more, 'other module')} are not compared here: each page of a module does.</p>}
+      {more > 0 && (
+        <p className="dim flat">The objects of {count(more, 'other module')} are not compared here: the page of each module does.</p>
+      )}
     </section>
   )
 }

@@ -46,7 +46,8 @@ describe('sources', () => {
   })
   it('say how old that is which is shown of one that cannot be read', async () => {
     const line = { name: 'old', trust: 'Key', state: 'Failed', shown: true, read: new Date(Date.now() - 3.5 * 3600_000).toISOString() }
-    const sources = [{ ...line, modules: 1, error: 'it does not answer' }, { name: 'new', trust: 'Address', state: 'Reading', shown: false, modules: 0 }]
+    const reading = { name: 'new', trust: 'Address', state: 'Reading', shown: false, modules: 0 }
+    const sources = [{ ...line, modules: 1, error: 'it does not answer' }, reading]
     show('/catalog', 'data', (_, url) =>
       url.pathname === '/api/v1/catalog' ? { status: 200, body: { items: [], total: 0, unread: [], sources } } : undefined,
     )

@@ -1,6 +1,6 @@
 // A dialog with a form: it has the focus while it is open, and asks before Escape, a click outside or its cross discards what was typed.
 import { Modal } from '@mantine/core'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Asks, lost, useDirty } from '../app/leaving'
 
 interface Props {
@@ -16,6 +16,7 @@ interface Props {
 export function FormModal({ opened, title, size = 'md', saved = false, close, children }: Props) {
   const [touched, setTouched] = useState(false)
   const [asking, setAsking] = useState(false)
+  const last = useRef<HTMLElement>(null) // a click outside takes the focus away before the question is asked
   const dirty = opened && touched && !saved
   useDirty(dirty)
   useEffect(() => {
@@ -26,14 +27,20 @@ export function FormModal({ opened, title, size = 'md', saved = false, close, ch
   return (
     <>
       <Modal opened={opened} onClose={() => (dirty ? setAsking(true) : close())} title={title} size={size} closeOnEscape={!asking}>
-        <div onInput={() => setTouched(true)}>{children}</div>
+        <div role="presentation" onInput={() => setTouched(true)} onFocus={(event) => (last.current = event.target)}>
+          {children}
+        </div>
       </Modal>
       <Asks
         opened={opened && asking}
         title="Discard what you typed?"
         text={lost}
         verb="Discard"
-        stay={() => setAsking(false)}
+        returnFocus={false}
+        stay={() => {
+          setAsking(false)
+          setTimeout(() => last.current?.focus()) // when the question is gone
+        }}
         go={() => {
           setAsking(false)
           close()

@@ -1,10 +1,11 @@
 // The line above and below a list whose rows can be chosen: this page, all that match, how many are chosen.
 import { Button, Checkbox } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
+import type { List } from '../api'
 import { send, type Refusal } from '../live/http'
 import { sentence } from '../words'
-import { allRows } from './allRows'
-import { chosenText, leftText, withAll, without, type Chosen } from './selection'
+import { firstRows } from './firstRows'
+import { chosenText, leftText, mostChosen, withAll, without, type Chosen } from './selection'
 
 interface Props<T> {
   /** one is what a row is called. */
@@ -35,9 +36,7 @@ export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, al
     setBusy(true)
     setSaid('')
     try {
-      const found = await allRows(all.path, all.parameters, keyOf, <R,>(path: string) => send<R>('GET', path))
-      fill(found.rows.filter(open))
-      if (!found.whole) setSaid('The list changed while it was read: some that match may not be chosen.')
+      fill(await firstRows(all, open, mostChosen, (path) => send<List<T>>('GET', path)))
     } catch (refusal) {
       setSaid(sentence((refusal as Refusal).message))
     }

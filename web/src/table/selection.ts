@@ -35,9 +35,9 @@ export function without<T>(chosen: Chosen<T>, rows: T[], keyOf: (row: T) => stri
   return next
 }
 
-/** leftText says in one sentence what did not fit. */
+/** leftText says in one sentence that something did not fit. */
 export function leftText(left: number): string {
-  return left === 0 ? '' : `${mostChosen} are chosen, as many as one operation takes: ${left} more match, for the next one.`
+  return left === 0 ? '' : `${mostChosen} are chosen, as many as one operation takes: more match, for the next one.`
 }
 
 /** chosenText says how many rows are chosen, and how many of them this page does not show. */
