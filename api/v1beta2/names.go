@@ -61,6 +61,8 @@ const (
 	// AnnotationRawManifestDigest on a ModuleTemplate is the digest of what its link rawManifest leads to: "sha256:" and 64 hex digits in
 	// lower case. Nothing else is installed from that link.
 	AnnotationRawManifestDigest = OperatorPrefix + "raw-manifest-digest"
+	// AnnotationDescription describes the module of a ModuleTemplate to users, in a few sentences of plain text.
+	AnnotationDescription = OperatorPrefix + "description"
 	// AnnotationIsUnmanaged on a Manifest makes it let go of its objects and leave them running.
 	AnnotationIsUnmanaged = OperatorPrefix + "is-unmanaged"
 	// AnnotationSkipDeleteHooks on a Manifest removes it without the hooks that its charts have for their removal: EnabledValue is its value.

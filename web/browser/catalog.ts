@@ -92,7 +92,10 @@ export function template(name: string, version: string, link: string) {
     metadata: {
       name: `${name}-${version}`,
       labels: { 'operator.kyma-project.io/module-name': name },
-      annotations: { 'operator.kyma-project.io/is-cluster-scoped': 'false' },
+      annotations: {
+        'operator.kyma-project.io/is-cluster-scoped': 'false',
+        'operator.kyma-project.io/description': `A ${name} for everybody who passes by.`,
+      },
     },
     spec: {
       moduleName: name,

@@ -2,7 +2,8 @@
 import { resource } from './catalog'
 import { apply, kubectl } from './cluster'
 import { agree, choose, finished, next, patience } from './hands'
-import { picture } from './look'
+import { community, done } from './deeds'
+import { look, picture } from './look'
 import { world } from './places'
 import { expect, settled, test } from './test'
 
@@ -40,15 +41,33 @@ test.describe('from a source', () => {
     await expect(page.locator('.page-head').getByText('Community', { exact: true })).toBeVisible()
   })
 
-  test('upgrade it to a newer version of the source', async ({ page }) => {
-    await page.goto('/add?source=market')
-    await choose(page, 'kiosk')
-    await next(page, 'Version')
-    await page.getByRole('combobox', { name: 'Version of kiosk' }).selectOption('Version 1.1.0')
-    await next(page, 'Configure')
-    await next(page, 'Check and add')
+  test('find it in the catalog, with its description, where it is, and who vouches for the source', async ({ page }) => {
+    await page.goto('/catalog?search=kiosk&source=market')
+    const row = page.getByRole('row', { name: /kiosk/ })
+    await expect(row.getByText('A kiosk for everybody who passes by.')).toBeVisible()
+    await expect(row.getByText('Source market')).toBeVisible()
+    await expect(row.getByText('address only')).toBeVisible()
+    await expect(row.getByRole('link', { name: /1\.0\.0 without a Kyma/ })).toBeVisible()
+    await expect(page.getByRole('row', { name: /kiosk/ })).toHaveCount(1) // the copy in the cluster is the same
+    await look(page, 'catalog-of-source')
+    await row.getByRole('link', { name: 'kiosk', exact: true }).click()
+    await expect(page.getByText('A kiosk for everybody who passes by.')).toBeVisible()
+    await look(page, 'offer-of-source')
+  })
+
+  test('a newer version of the source is an upgrade on every page, with several others in one operation', async ({ page, request }) => {
+    await done(request, community('fountain', '1.0.0'))
+    await page.goto('/modules?outdated=true')
+    await expect(page.getByRole('row', { name: /kiosk/ })).toContainText('1.1.0')
+    await page.getByRole('checkbox', { name: 'Choose kiosk' }).check()
+    await page.goto('/upgrade')
+    await page.getByRole('checkbox', { name: /^Upgrade fountain/ }).check()
+    await agree(page, 'See what would change')
     await expect(page.getByText(/kiosk:1\.1\.0/).first()).toBeVisible()
-    await agree(page, 'Add kiosk')
+    await expect(page.getByText(/^kiosk 1\.1\.0 comes from the catalog/)).toBeVisible()
+    await expect(page.getByText('kiosk: what 1.1.0 may do and changes')).toBeVisible()
+    await page.reload()
+    await agree(page, 'Upgrade 2 modules')
     await finished(page, /kiosk/)
     await page.goto('/direct/kiosk')
     await expect(page.getByRole('region', { name: 'Versions and state' }).getByText('1.1.0').nth(1)).toBeVisible(patience)

@@ -2,6 +2,7 @@
 import type { Deed, Module, Offer, Operation, Session } from '../src/api'
 import * as explorer from './explorer'
 import * as fixtures from './fixtures'
+import * as catalogs from './catalogs'
 import { bad, counts, filters, fits, fleet, has, having, labelled, nothing, ok, paged, unreadOf, wrong, type Reply } from './lists'
 import { history } from './history'
 import { done, fixesOf, isOfKyma, newKyma } from './kymas'
@@ -238,14 +239,19 @@ function module_(world: World, kind: string, rest: string[], url: URL): Reply {
 }
 
 function catalog(world: World, rest: string[], url: URL): Reply {
-  const offers = nothing(world) ? [] : fixtures.offers
-  if (rest.length === 0)
-    return paged(
-      world,
-            url,
-      offers.filter((o) => has(url, 'type', o.type) && has(url, 'installed', String((o.installed ?? []).length > 0))),
+  const offers = catalogs.offersOf(world)
+  if (rest.length === 0) {
+    const fit = offers.filter(
+      (o) =>
+        has(url, 'type', o.type) &&
+        has(url, 'installed', String((o.installed ?? []).length > 0)) &&
+        has(url, 'source', o.source ?? '@cluster'),
     )
-  const offer = offers.find((o) => o.name === rest[0])
+    const list = paged(world, url, fit)
+    return ok({ ...(list.body as object), sources: catalogs.linesOf(world) })
+  }
+  const source = url.searchParams.get('source') ?? ''
+  const offer = offers.find((o) => o.name === rest[0] && (o.source ?? '') === source)
   if (!offer) return wrong(404, 'NotFound', `there is no module ${rest[0]} in the catalog`)
   const asked = url.searchParams.get('version') || (offer.versions?.[0]?.version ?? '')
   if (rest[1] === 'review') return reviews.review(world, offer.name, asked, url.searchParams.get('against') ?? '')

@@ -7,6 +7,13 @@ export type Scenario = (typeof scenarios)[number]
 
 const nasty = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
+/** behind is a module that its user upgrades, and did not. */
+const behind: Partial<Module> = {
+  type: 'manageable',
+  channel: undefined,
+  version: { desired: '1.1.0', installed: '1.1.0', available: '1.2.0', outdated: true, mismatch: false },
+}
+
 /** many makes a fleet. */
 function many(): { kymas: KymaLine[]; modules: Module[] } {
   const states = ['Ready', 'Ready', 'Ready', 'Ready', 'Processing', 'Warning', 'Error'] as const
@@ -17,6 +24,7 @@ function many(): { kymas: KymaLine[]; modules: Module[] } {
     fixtures.module_(`module-${i % 5}`, {
       kyma: `kcp-system/runtime-${String(Math.floor(i / 5)).padStart(4, '0')}`,
       state: states[i % 7],
+      ...(i % 5 === 1 ? behind : {}),
     }),
   )
   return { kymas, modules }

@@ -1124,7 +1124,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List and inspect available modules */
+        /**
+         * List the available modules of the cluster and of all sources
+         * @description Sources are read in the background, each at most once in five minutes: a live query gets what a source holds when it is there. What was read last stays when a source cannot be read any more.
+         */
         get: {
             parameters: {
                 query?: {
@@ -1134,6 +1137,9 @@ export interface paths {
                     offset?: components["parameters"]["offset"];
                     type?: ("manageable" | "community")[];
                     installed?: boolean;
+                    /** @description names of sources; @cluster is what the cluster itself offers */
+                    source?: string[];
+                    sort?: "name" | "-name" | "type" | "-type" | "source" | "-source" | "installed" | "-installed";
                 };
                 header?: never;
                 path?: never;
@@ -1173,6 +1179,8 @@ export interface paths {
             parameters: {
                 query?: {
                     namespace?: string;
+                    /** @description name of the source that offers it; without, the cluster does */
+                    source?: string;
                 };
                 header?: never;
                 path: {
@@ -1219,6 +1227,8 @@ export interface paths {
                     /** @description the newest without */
                     version?: string;
                     namespace?: string;
+                    /** @description name of the source that offers it; without, the cluster does */
+                    source?: string;
                     /** @description NAMESPACE/NAME of the Kyma that would have it; without, it is this cluster */
                     kyma?: string;
                 };
@@ -1267,6 +1277,8 @@ export interface paths {
                     /** @description the newest without */
                     version?: string;
                     namespace?: string;
+                    /** @description name of the source that offers it; without, the cluster does */
+                    source?: string;
                     /** @description a version to compare with; without, it is a first installation */
                     against?: string;
                 };
@@ -1312,6 +1324,8 @@ export interface paths {
                     /** @description the newest without */
                     version?: string;
                     namespace?: string;
+                    /** @description name of the source that offers it; without, the cluster does */
+                    source?: string;
                     /** @description NAMESPACE/NAME; without, nothing is looked at */
                     kyma?: string;
                 };
@@ -3051,8 +3065,38 @@ export interface components {
                 state: components["schemas"]["State"];
             }[];
             restricted?: boolean;
+            /** @description one line of plain text, from the templates */
+            description?: string;
             repository?: string;
             documentation?: string;
+            /** @description name of the source that offers it; missing for the cluster itself */
+            source?: string;
+        };
+        OfferRow: components["schemas"]["Offer"] & {
+            /** @description who answers for its newest version */
+            vouched?: components["schemas"]["Vouched"];
+        };
+        /** @description a source beside the modules of the catalog */
+        SourceLine: {
+            name: string;
+            url?: string;
+            /**
+             * @description what vouches for its content
+             * @enum {unknown}
+             */
+            trust: "Key" | "Digest" | "Address";
+            /** @enum {unknown} */
+            state: "Reading" | "Read" | "Failed";
+            /**
+             * Format: date-time
+             * @description when the content that is shown was read; without content, when it could be read last
+             */
+            read?: string;
+            /** @description the catalog has content of it; in state Failed, that is what was read before */
+            shown: boolean;
+            modules: number;
+            /** @description why it cannot be read */
+            error?: string;
         };
         OfferChannel: {
             channel: string;
@@ -3108,9 +3152,11 @@ export interface components {
             digest?: string;
         };
         OfferList: {
-            items: components["schemas"]["Offer"][] | null;
+            items: components["schemas"]["OfferRow"][] | null;
             total: number;
             unread: components["schemas"]["Unread"][] | null;
+            /** @description those that the user may list */
+            sources: components["schemas"]["SourceLine"][] | null;
         };
         Event: {
             type: string;
@@ -3669,6 +3715,8 @@ export type LogMessage = components['schemas']['LogMessage'];
 export type ModuleResource = components['schemas']['ModuleResource'];
 export type OfferedResource = components['schemas']['OfferedResource'];
 export type Offer = components['schemas']['Offer'];
+export type OfferRow = components['schemas']['OfferRow'];
+export type SourceLine = components['schemas']['SourceLine'];
 export type OfferChannel = components['schemas']['OfferChannel'];
 export type OfferVersion = components['schemas']['OfferVersion'];
 export type Requirement = components['schemas']['Requirement'];

@@ -6,6 +6,7 @@ configure({ asyncUtilTimeout: 8000 }) // pages are loaded when they are gone to,
 
 afterEach(() => {
   cleanup()
+  window.sessionStorage.clear()
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
 })

@@ -2,7 +2,7 @@
 import { MantineProvider } from '@mantine/core'
 import { render } from '@testing-library/react'
 import { useEffect } from 'react'
-import { MemoryRouter, useLocation, useNavigate, type NavigateFunction } from 'react-router'
+import { createMemoryRouter, RouterProvider, useLocation, useNavigate, type NavigateFunction } from 'react-router'
 import { vi } from 'vitest'
 import { answerTo, type Reply } from '../mock/answers'
 import { World, type Scenario } from '../mock/state'
@@ -27,17 +27,28 @@ export function show(address: string, scenario: Scenario = 'data', instead: Inst
   })
   vi.stubGlobal('EventSource', streamOf(world, instead))
   let place: Place | undefined
-  const page = render(
-    <MantineProvider theme={theme} env="test">
-      <SessionProvider>
-        <MemoryRouter initialEntries={[address]}>
-          <Where tell={(now) => void (place = now)} />
-          <Pages />
-        </MemoryRouter>
-      </SessionProvider>
-    </MantineProvider>,
+  const element = (
+    <>
+      <Where tell={(now) => void (place = now)} />
+      <Pages />
+    </>
   )
-  return { world, asked, page, where: () => place?.where ?? '', back: () => void place?.navigate(-1) }
+  const router = createMemoryRouter([{ path: '*', element }], { initialEntries: [address] })
+  const whole = (key: string) => (
+    <MantineProvider key={key} theme={theme} env="test">
+      <SessionProvider>
+        <RouterProvider router={router} />
+      </SessionProvider>
+    </MantineProvider>
+  )
+  const page = render(whole('first'))
+  return {
+    ...{ world, asked, page },
+    where: () => place?.where ?? '',
+    back: () => void place?.navigate(-1),
+    /** reload makes everything anew but the history and what is stored, as a browser does. */
+    reload: () => page.rerender(whole('again')),
+  }
 }
 
 interface Place {

@@ -16,11 +16,3 @@ function partsOf(version: string): { numbers: number[]; word: string } | null {
   const found = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+))?$/.exec(version)
   return found ? { numbers: found.slice(1, 4).map(Number), word: found[4] ?? '' } : null
 }
-
-/** newestAbove is the newest version above one that is installed, "" when there is none. A prerelease counts when one is installed. */
-export function newestAbove(versions: string[], installed: string): string {
-  const early = (partsOf(installed)?.word ?? '') !== ''
-  return versions
-    .filter((v) => lower(installed, v) && (early || partsOf(v)?.word === ''))
-    .reduce((newest, v) => (newest === '' || lower(newest, v) ? v : newest), '')
-}

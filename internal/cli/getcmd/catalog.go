@@ -53,7 +53,7 @@ func catalogSearch(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "search WORD...",
 		Short: "Search the available modules",
-		Long:  "Search the available modules: every word must be in the name, the component, a link, a version or a kind of the module.",
+		Long:  "Search the available modules: every word must be in the name, the description, the component, a link, a version or a kind of the module.",
 		Example: "  kyma catalog search sample\n" +
 			"  kyma catalog search serverless function -o name",
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
@@ -101,6 +101,7 @@ func offersDocument(in *modulestatus.Inputs, offers []modulestatus.Offer) consol
 		Columns: []console.Column{
 			{Name: "MODULE"}, {Name: "TYPE"}, {Name: "CHANNELS"}, {Name: "VERSIONS"}, {Name: "INSTALLED"},
 			{Name: "NAMESPACE", Wide: true}, {Name: "COMPONENT", Wide: true}, {Name: "DOCUMENTATION", Wide: true},
+			{Name: "DESCRIPTION", Wide: true},
 		},
 		Empty: "No modules are available here.",
 	}
@@ -109,6 +110,7 @@ func offersDocument(in *modulestatus.Inputs, offers []modulestatus.Offer) consol
 		d.Names = append(d.Names, "module/"+o.Name)
 		d.Rows = append(d.Rows, []string{
 			o.Name, string(o.Type), channels(o), strings.Join(versionsOf(o), ", "), instances(o), o.Namespace, o.Component, o.Documentation,
+			o.Description,
 		})
 	}
 	return d
@@ -208,6 +210,7 @@ func describe(to io.Writer, o *modulestatus.Offer) {
 			fmt.Fprintf(to, "  %-14s %s\n", name, oneLine(text))
 		}
 	}
+	line("description", o.Description)
 	line("namespace", o.Namespace)
 	line("component", o.Component)
 	line("channels", channels(o))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
+	"github.com/kyma-project/lifecycle-manager/internal/cli/catalogcmd"
 	"github.com/kyma-project/lifecycle-manager/internal/cli/console"
 	"github.com/kyma-project/lifecycle-manager/internal/client/modulestatus"
 )
@@ -22,22 +23,31 @@ type moduleList struct {
 // list returns the command that shows a line for each module that is in a Kyma or installed.
 func list(s *show) *cobra.Command {
 	var kind string
-	var outdated bool
+	var outdated, ask bool
+	again := catalogcmd.NewAgain(s.console, s.target)
 	command := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the modules that are enabled or installed",
 		Long: "List the modules that are enabled in a Kyma, and those that are installed without one, with their versions and states.\n" +
-			"What could not be read is Unknown, and standard error shows why.",
+			"What could not be read is Unknown, and standard error shows why.\n\n" +
+			"AVAILABLE is what the cluster offers. --ask-sources asks the catalogs that modules came from, as kyma upgrade does.",
 		Example: "  kyma list\n  kyma list --kyma kcp-system/alice -o wide\n  kyma list --outdated -o name\n" +
-			"  kyma list --type community -o json\n  kyma list --selector ring=canary --state Error,Warning",
+			"  kyma list --outdated --ask-sources\n  kyma list --type community -o json\n  kyma list --selector ring=canary --state Error,Warning",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := known(kind); err != nil {
 				return err
 			}
+			answers := s.answersOf(again)
 			return s.follow(command.Context(), func(in modulestatus.Inputs) error {
-				modules := slices.DeleteFunc(s.modules(&in), func(m modulestatus.Module) bool {
+				all := s.modules(&in)
+				if ask {
+					all = answers.newer(command.Context(), &in, all)
+				} else if outdated && unasked(&in) {
+					s.console.Sayf("Some modules came from catalogs, which may have newer versions: --ask-sources asks them.")
+				}
+				modules := slices.DeleteFunc(slices.Clone(all), func(m modulestatus.Module) bool {
 					return kind != "" && string(m.Type) != kind || outdated && !m.Version.Outdated
 				})
 				document := listDocument(&in, modules)
@@ -54,6 +64,8 @@ func list(s *show) *cobra.Command {
 	s.watchFlag(command)
 	command.Flags().StringVar(&kind, "type", "", "only modules of this type: managed, manageable or community")
 	command.Flags().BoolVar(&outdated, "outdated", false, "only modules for which there is a newer version")
+	command.Flags().BoolVar(&ask, "ask-sources", false, "ask the catalogs that modules came from for newer versions")
+	again.AddFlags(command.Flags())
 	_ = command.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(typeWords, nothing))
 	return command
 }

@@ -138,6 +138,13 @@ func (f Freshness) judge(source Source, now time.Time) (warning string, err erro
 	return "", nil
 }
 
+// Counts returns why a catalog that was read before does not count any more for a source as it is now: it has expired meanwhile, or a newer
+// one of the source was seen.
+func (c Catalog) Counts(source Source, now time.Time) error {
+	_, err := c.Freshness.judge(source, now)
+	return err
+}
+
 // outdated refuses a signed catalog that is older than one seen before, or a different catalog of the same signer.
 func (f Freshness) outdated(source Source) error {
 	const anew = "To begin anew with it, remove the source and add it again, or pull the module again where no source is kept"

@@ -24,9 +24,13 @@ type Offer struct {
 	Versions  []OfferVersion  `json:"versions,omitempty"`
 	Installed []OfferInstance `json:"installed,omitempty"`
 	// Restricted reports whether only some Kymas may have it.
-	Restricted    bool   `json:"restricted,omitempty"`
+	Restricted bool `json:"restricted,omitempty"`
+	// Description is what the newest version that has a description says of the module, as one line of plain text.
+	Description   string `json:"description,omitempty"`
 	Repository    string `json:"repository,omitempty"`
 	Documentation string `json:"documentation,omitempty"`
+	// Source is the name of the source that offers it; empty for the cluster itself.
+	Source string `json:"source,omitempty"`
 }
 
 // OfferChannel is the version that a channel offers.
@@ -148,13 +152,17 @@ func (o *Offer) add(template *v1beta2.ModuleTemplate) {
 			v.Channels = append(v.Channels, c.Channel)
 		}
 	}
+	if o.Description == "" {
+		o.Description = DescriptionOf(template)
+	}
 	if info := spec.Info; info != nil && o.Repository == "" {
 		o.Repository, o.Documentation = info.Repository, info.Documentation
 	}
 	o.Versions = append(o.Versions, v)
 }
 
-// Search returns the offers that contain every one of the words in the name, the component, a link or a kind, regardless of case.
+// Search returns the offers that contain every one of the words in the name, the description, the source, the component, a link or a kind,
+// regardless of case.
 func Search(offers []Offer, words ...string) []Offer {
 	var found []Offer
 	for i := range offers {
@@ -167,7 +175,7 @@ func Search(offers []Offer, words ...string) []Offer {
 }
 
 func (o *Offer) text() string {
-	words := []string{o.Name, string(o.Type), o.Component, o.Repository, o.Documentation}
+	words := []string{o.Name, string(o.Type), o.Component, o.Repository, o.Documentation, o.Description, o.Source}
 	for _, v := range o.Versions {
 		words = append(words, v.Version, v.Manager)
 		if v.Resource != nil {

@@ -110,7 +110,13 @@ func (p *planner) removeEntry(ctx context.Context, s *hubContext) (*plan, error)
 		return wants
 	}}
 	title := "Remove " + few(leaving.names) + " from Kyma " + p.deed.Kyma
-	made.steps = append(made.steps, change.steps(title, "Wait until the lifecycle manager has removed it")...)
+	steps := change.steps(title, "Wait until the lifecycle manager has removed it")
+	if !p.start {
+		removed, warnings := s.removals(ctx, leaving.names)
+		made.warnings = append(made.warnings, warnings...)
+		steps[len(steps)-1].try = func(context.Context) ([]Change, error) { return removed, nil }
+	}
+	made.steps = append(made.steps, steps...)
 	return made, nil
 }
 

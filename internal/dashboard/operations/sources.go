@@ -22,6 +22,10 @@ type Tested struct {
 	Problems []SourceProblem           `json:"problems"`
 	// Digest is its current digest; empty for a namespace of the cluster.
 	Digest string `json:"digest"`
+
+	// Source is the stored source that was read, and Catalog its content; nil if the source is not stored.
+	Source  *communitycatalog.Source `json:"-"`
+	Catalog communitycatalog.Catalog `json:"-"`
 }
 
 // SourceProblem is one problem of a catalog.
@@ -124,24 +128,56 @@ func (e *Engine) TestSource(ctx context.Context, as Actor, source communitycatal
 	source.Name = cmp.Or(source.Name, "unnamed")
 	same := userFields(stored)
 	same.RequireFreshness = same.RequireFreshness && source.RequireFreshness // without it, the stored value applies
-	kept := missing == nil && same.Same(source)
-	if kept {
-		source = remembered(stored)
-	}
-	found, digest, err := e.fetch(ctx, c, source)
-	if kept {
-		if err == nil {
-			err = saw(ctx, shelf, source, found)
+	if missing != nil || !same.Same(source) {
+		found, digest, err := e.fetch(ctx, c, source)
+		if err != nil {
+			return Tested{}, err
 		}
-		if modules, now := len(found.Modules()), e.now(); !stored.Noted(modules, err, now) {
-			_ = shelf.Note(ctx, source.Name, modules, err, now) // the note is for later readers; this one has its answer
-			e.notify()
-		}
+		return e.tested(ctx, c, source, found, digest)
 	}
+	found, digest, err := e.readStored(ctx, shelf, c, stored)
 	if err != nil {
 		return Tested{}, err
 	}
-	return e.tested(ctx, c, source, found, digest)
+	made, err := e.tested(ctx, c, remembered(stored), found, digest)
+	made.Source, made.Catalog = &stored, found
+	return made, err
+}
+
+// ReadSource reads a source as Sources lists it, and returns its content. The outcome is recorded on it, as by TestSource. One that was
+// changed or removed meanwhile is not read.
+func (e *Engine) ReadSource(ctx context.Context, as Actor, source communitycatalog.Source) (communitycatalog.Catalog, error) {
+	shelf, c, err := e.shelfOf(ctx, as)
+	if err != nil {
+		return communitycatalog.Catalog{}, err
+	}
+	switch now, err := shelf.Get(ctx, source.Name); {
+	case apierrors.IsForbidden(err): // who may list sources may read them
+	case err != nil:
+		return communitycatalog.Catalog{}, err
+	case !now.Same(source):
+		return communitycatalog.Catalog{}, refuse(WhyNotFound, "the source %s was changed meanwhile", source.Name)
+	default:
+		source = now
+	}
+	found, _, err := e.readStored(ctx, shelf, c, source)
+	return found, err
+}
+
+// readStored reads a stored source, and records the outcome on it, if the user may do that.
+func (e *Engine) readStored(
+	ctx context.Context, shelf communitycatalog.SourceStore, c *cluster, stored communitycatalog.Source,
+) (communitycatalog.Catalog, string, error) {
+	source := remembered(stored)
+	found, digest, err := e.fetch(ctx, c, source)
+	if err == nil {
+		err = saw(ctx, shelf, source, found)
+	}
+	if modules, now := len(found.Modules()), e.now(); !stored.Noted(modules, err, now) {
+		_ = shelf.Note(ctx, source.Name, modules, err, now) // the note is for later readers; this one has its answer
+		e.notify()
+	}
+	return found, digest, err
 }
 
 // tested returns what a source offers in a cluster, and its problems.
@@ -202,9 +238,7 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modu
 		return nil, fmt.Errorf("module %s came from the catalog %.300q, and it cannot be seen whether that is kept: %w",
 			installed.Module, origin.URL, err)
 	}
-	before := communitycatalog.Source{
-		Name: origin.Name, URL: origin.URL, Digest: origin.RequestedDigest(), Key: origin.Key, Version: origin.Version,
-	}
+	before := SourceOf(origin)
 	if at.elsewhere() {
 		before.Name = "" // at most, it names a source in the runtime
 	}
@@ -214,6 +248,13 @@ func (e *Engine) again(ctx context.Context, as Actor, at *place, installed *modu
 	}
 	source = remembered(source)
 	return &source, nil
+}
+
+// SourceOf returns the source that a module came from, as it was requested then.
+func SourceOf(origin *modulestatus.Origin) communitycatalog.Source {
+	return communitycatalog.Source{
+		Name: origin.Name, URL: origin.URL, Digest: origin.RequestedDigest(), Key: origin.Key, Version: origin.Version,
+	}
 }
 
 // fetch reads a source, and gives its errors a reason of this package.

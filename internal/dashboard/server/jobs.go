@@ -41,8 +41,17 @@ type job struct {
 	err   error
 }
 
-func newJobs(life context.Context, wake func()) *jobs {
-	return &jobs{life: life, wake: wake, turns: newTurns(mostReadings, mostReadingsOfOne, "versions are read"), kept: map[string]*job{}}
+func newJobs(life context.Context, wake func(), turns *concurrency) *jobs {
+	return &jobs{life: life, wake: wake, turns: turns, kept: map[string]*job{}}
+}
+
+// forget lets the next look do a job again. Its last result stays until then.
+func (j *jobs) forget(key string) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if one := j.kept[key]; one != nil && !one.running {
+		delete(j.kept, key)
+	}
 }
 
 // work is what a job does. It reports its steps by say.
@@ -63,7 +72,7 @@ func look[T any](j *jobs, key, user string, lasts time.Duration, do work[T]) out
 	one := j.kept[key]
 	if one == nil {
 		if j.runningLocked() >= mostJobs {
-			busy := fail(http.StatusTooManyRequests, WhyTooMany, "%d versions are read already: try again in a moment", mostJobs)
+			busy := fail(http.StatusTooManyRequests, WhyTooMany, "%d %s already: try again in a moment", mostJobs, j.turns.what)
 			return outcome[T]{done: true, err: busy}
 		}
 		one = &job{}

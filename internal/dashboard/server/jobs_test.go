@@ -14,7 +14,7 @@ func board(t *testing.T) (made *jobs, woken chan struct{}) {
 	t.Helper()
 	woken = make(chan struct{}, 1000)
 	ctx, end := context.WithCancel(context.Background())
-	made = newJobs(ctx, func() { woken <- struct{}{} })
+	made = newJobs(ctx, func() { woken <- struct{}{} }, newTurns(mostReadings, mostReadingsOfOne, "versions are read"))
 	t.Cleanup(func() { end(); made.wait() })
 	return made, woken
 }

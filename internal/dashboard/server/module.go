@@ -106,6 +106,7 @@ func (s *Server) module(ctx context.Context, u *User, r *http.Request) (any, err
 	d.needs(ctx, s, u, o)
 	d.fixes(ctx, s, u, o)
 	d.offered(o)
+	d.sourced(s.sourceOf(ctx, u, o))
 	in, err := s.near(ctx, u, o.in, o.module)
 	if err != nil {
 		d.Unread = withUnread(d.Unread, "Runtime", o.module.Kyma, err)

@@ -58,56 +58,6 @@ func (s *Server) modules(ctx context.Context, u *User, r *http.Request) (any, er
 	}), nil
 }
 
-// catalog lists the available modules.
-func (s *Server) catalog(ctx context.Context, u *User, r *http.Request) (any, error) {
-	query := r.URL.Query()
-	if err := known(query, "type", "installed"); err != nil {
-		return nil, err
-	}
-	p, err := pageOf(query)
-	if err != nil {
-		return nil, err
-	}
-	now, err := s.snapshot(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	var found []modulestatus.Offer
-	for _, o := range modulestatus.Search(now.offers, p.words...) {
-		if chosen(query, "type", string(o.Type)) && flagged(query, "installed", len(o.Installed) > 0) {
-			found = append(found, o)
-		}
-	}
-	return listOf(found, p, now.unread), nil
-}
-
-func (s *Server) offer(ctx context.Context, u *User, r *http.Request) (any, error) {
-	query := r.URL.Query()
-	if err := known(query, "namespace"); err != nil {
-		return nil, err
-	}
-	now, err := s.snapshot(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	o, err := now.offered(u, r.PathValue("name"), query.Get("namespace"))
-	if err != nil {
-		return nil, err
-	}
-	return modulestatus.Detailed(*o, now.in.Templates), nil
-}
-
-// offered returns a module of the catalog, from the given namespace if it is there. If there is none, the error gives the reason.
-func (s *snapshot) offered(u *User, name, namespace string) (*modulestatus.Offer, error) {
-	if o := s.offer(namespace, name); o != nil {
-		return o, nil
-	}
-	if s.forbiddenKind("ModuleTemplate") {
-		return nil, mayNotRead(u, "the module templates of "+clip(name, 100))
-	}
-	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no module %s in the catalog", clip(name, 100))
-}
-
 // releaseLine is one row of the matrix of modules and channels.
 type releaseLine struct {
 	Name      string            `json:"name"`

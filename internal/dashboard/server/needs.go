@@ -39,7 +39,7 @@ type needLine struct {
 	AddChannel string `json:"addChannel,omitempty"`
 }
 
-// offerNeeds answers GET /api/v1/catalog/{name}/requirements?namespace=&version=&kyma=. Without a Kyma, nothing is compared.
+// offerNeeds answers GET /api/v1/catalog/{name}/requirements?namespace=&source=&version=&kyma=. Without a Kyma, nothing is compared.
 func (s *Server) offerNeeds(ctx context.Context, u *User, r *http.Request) (any, error) {
 	now, template, kyma, err := s.offerIn(ctx, u, r)
 	if err != nil {

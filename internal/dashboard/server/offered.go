@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,7 +35,7 @@ const (
 	fromLink schemaFrom = "link"
 )
 
-// offeredResource answers GET /api/v1/catalog/{name}/resource?version=&namespace=&kyma=.
+// offeredResource answers GET /api/v1/catalog/{name}/resource?version=&namespace=&source=&kyma=.
 func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) (any, error) {
 	_, template, kyma, err := s.offerIn(ctx, u, r)
 	if err != nil {
@@ -63,23 +64,42 @@ func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) 
 	return is, nil
 }
 
-// offerIn returns what a request with the parameters version, namespace and kyma is about: an offer of the catalog, and a Kyma where one is
-// named.
+// offerIn returns what a request with the parameters version, namespace, source and kyma is about: an offer of the catalog, and a Kyma where
+// one is named.
 func (s *Server) offerIn(ctx context.Context, u *User, r *http.Request) (*snapshot, *v1beta2.ModuleTemplate, *v1beta2.Kyma, error) {
 	query := r.URL.Query()
-	if err := known(query, "version", "namespace", "kyma"); err != nil {
+	if err := known(query, "version", "namespace", "source", "kyma"); err != nil {
 		return nil, nil, nil, err
 	}
 	now, err := s.snapshot(ctx, u)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	template, err := now.templateOf(u, r.PathValue("name"), query.Get("namespace"), query.Get("version"))
+	template, err := s.chosenTemplate(ctx, u, now, r.PathValue("name"), query)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	kyma, err := now.kymaOf(u, query.Get("kyma"))
 	return now, template, kyma, err
+}
+
+// chosenTemplate returns the ModuleTemplate of what the parameters source, namespace and version choose.
+func (s *Server) chosenTemplate(
+	ctx context.Context, u *User, now *snapshot, name string, query url.Values,
+) (*v1beta2.ModuleTemplate, error) {
+	source, version := query.Get("source"), query.Get("version")
+	if source == "" {
+		return now.templateOf(u, name, query.Get("namespace"), version)
+	}
+	from, err := s.sourceNamed(ctx, u, source)
+	if err != nil {
+		return nil, err
+	}
+	if found := from.template(name, version); found != nil {
+		return found, nil
+	}
+	return nil, fail(http.StatusNotFound, WhyNotFound, "there is no version %s of module %s in source %s",
+		clip(version, 100), clip(name, 100), from.Name)
 }
 
 // templateOf returns the ModuleTemplate of an available version, or of the newest one if none is named. If a namespace is named, it must

@@ -107,7 +107,7 @@ var documentedTypes = map[string]any{
 	"Deed": operations.Request{}, "Error": errorBody{}, "Why": Why{}, "Ref": modulestatus.Ref{}, "Key": modulestatus.Key{},
 	"Result": result{}, "Attention": attention{}, "Cause": modulestatus.Cause{}, "Fact": modulestatus.Fact{},
 	"Source": communitycatalog.Source{}, "NewSource": sourceBody{}, "SourceTest": operations.Tested{},
-	"SourceList": List[communitycatalog.Source]{}, "OfferList": List[modulestatus.Offer]{}, "EventList": List[Event]{},
+	"SourceList": List[communitycatalog.Source]{}, "OfferList": catalogList{}, "OfferRow": offerRow{}, "SourceLine": sourceLine{}, "EventList": List[Event]{},
 	"OperationList": List[operations.Operation]{}, "Fix": fixAct{}, "NewKyma": newKyma{}, "History": historyList{}, "HistoryEntry": history.Entry{},
 	"ObjectTree": objectTree{}, "ObjectNode": resourcetree.Node{}, "ObjectDetail": objectDetail{}, "WantedObject": wantedObject{},
 	"LogMessage": logMessage{},

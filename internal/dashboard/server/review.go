@@ -70,7 +70,9 @@ type comparedVersions struct {
 type versionAsked struct {
 	module, version string
 	namespace       string
-	release         *v1beta2.ModuleReleaseMeta
+	// source is the name of the source that offers the version; empty for the cluster.
+	source  string
+	release *v1beta2.ModuleReleaseMeta
 	// template of the version; nil for an installed one that has none any more.
 	template *v1beta2.ModuleTemplate
 	// manifest is what installs the module now; nil for none.
@@ -86,6 +88,9 @@ func (a *versionAsked) key(u *User) string {
 	key := "review " + u.Name + " " + a.namespace + "/" + a.module + " " + a.version + " against " + a.against
 	if a.template != nil {
 		key += " " + a.template.Name + " " + a.template.ResourceVersion
+		if a.source != "" { // a template of a catalog has no version of its own
+			key += " " + a.source + " " + linkOf(a.template) + " " + a.template.Annotations[v1beta2.AnnotationRawManifestDigest]
+		}
 	}
 	if a.manifest != nil {
 		key += " " + a.manifest.Namespace + "/" + a.manifest.Name + " " + revision.Digest(&a.manifest.Spec)
@@ -98,10 +103,10 @@ func (a *versionAsked) installed(version string) bool {
 	return a.manifest != nil && version != "" && a.manifest.Spec.Version == version
 }
 
-// offerReview answers GET /api/v1/catalog/{name}/review?namespace=&version=&against=.
+// offerReview answers GET /api/v1/catalog/{name}/review?namespace=&source=&version=&against=.
 func (s *Server) offerReview(ctx context.Context, u *User, r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := known(query, "version", "namespace", "against"); err != nil {
+	if err := known(query, "version", "namespace", "source", "against"); err != nil {
 		return nil, err
 	}
 	now, err := s.snapshot(ctx, u)
@@ -109,14 +114,18 @@ func (s *Server) offerReview(ctx context.Context, u *User, r *http.Request) (any
 		return nil, err
 	}
 	name := r.PathValue("name")
-	asked := &versionAsked{module: clip(name, 100)}
-	if asked.template, err = now.templateOf(u, name, query.Get("namespace"), query.Get("version")); err != nil {
+	asked := &versionAsked{module: clip(name, 100), source: query.Get("source")}
+	if asked.template, err = s.chosenTemplate(ctx, u, now, name, query); err != nil {
 		return nil, err
 	}
-	asked.version, asked.namespace = asked.template.ModuleVersion(), asked.template.Namespace
-	asked.release = now.release(asked.namespace, name)
-	if against := query.Get("against"); against != "" {
-		if asked.before, err = now.templateOf(u, name, asked.namespace, against); err != nil {
+	asked.version = asked.template.ModuleVersion()
+	if asked.source == "" {
+		asked.namespace = asked.template.Namespace
+		asked.release = now.release(asked.namespace, name)
+	}
+	if query.Get("against") != "" {
+		query.Set("version", query.Get("against"))
+		if asked.before, err = s.chosenTemplate(ctx, u, now, name, query); err != nil {
 			return nil, err
 		}
 		asked.against = asked.before.ModuleVersion()
@@ -144,8 +153,15 @@ func (s *Server) moduleReview(ctx context.Context, u *User, r *http.Request) (an
 	} else if m.Template != nil {
 		asked.namespace = m.Template.Namespace
 	}
-	if asked.template, err = o.now.templateOf(u, m.Name, asked.namespace, asked.version); err != nil && !asked.installed(asked.version) {
-		return nil, err
+	if from := s.sourceOf(ctx, u, o); from != nil {
+		asked.template, asked.source = from.template(m.Name, asked.version), from.Name
+	}
+	if asked.template == nil {
+		asked.source = ""
+		asked.template, err = o.now.templateOf(u, m.Name, asked.namespace, asked.version)
+		if err != nil && !asked.installed(asked.version) {
+			return nil, err
+		}
 	}
 	asked.release = o.now.release(asked.namespace, m.Name)
 	if m.Version.Installed != asked.version {

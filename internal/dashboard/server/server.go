@@ -109,6 +109,7 @@ type Server struct {
 	links       *concurrency
 	logReads    *concurrency
 	jobs        *jobs
+	sourceReads *sourceReads
 	contents    *contents
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
@@ -166,7 +167,8 @@ func New(options Options) (*Server, error) {
 		usual:   append([]string{v1beta2.DefaultNamespace, v1beta2.RuntimeNamespace, "default"}, options.Namespaces...),
 		shared:  func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
-	s.jobs = newJobs(s.life, s.wake)
+	s.jobs = newJobs(s.life, s.wake, newTurns(mostReadings, mostReadingsOfOne, "versions are read"))
+	s.sourceReads = newSourceReads(s.life, s.wake)
 	s.sessions.gone = s.leave
 	s.route()
 	return s, nil

@@ -44,10 +44,21 @@ type snapshot struct {
 	// needed.
 	troubles func() []*modulestatus.Trouble
 	choices  func() filterChoices
+	// sourced are the same with versions of sources, by these versions.
+	sourced map[string]*snapshot
 }
 
-// snapshot returns what a user may see, as of the last beat. It is computed once for all users with the same permissions.
+// snapshot returns what a user may see, as of the last beat, with the versions that sources have for the modules that came from them.
 func (s *Server) snapshot(ctx context.Context, u *User) (*snapshot, error) {
+	now, err := s.ofCluster(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return s.withSources(ctx, u, now), nil
+}
+
+// ofCluster returns what a user may see of the cluster. It is computed once for all users with the same permissions.
+func (s *Server) ofCluster(ctx context.Context, u *User) (*snapshot, error) {
 	beat := s.pulse.number()
 	if found, err := s.computed(ctx, u, beat); found != nil || err != nil {
 		return found, err

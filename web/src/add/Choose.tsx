@@ -3,14 +3,15 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { Store } from 'lucide-react'
-import type { KymaLine, List, Offer } from '../api'
+import type { KymaLine, List, Offer, OfferRow } from '../api'
+import { ofCluster } from '../catalog/links'
 import { query } from '../live/http'
 import { useLive, type Answer } from '../live/useLive'
 import { Avatar, Empty, Tag, TypeTag, NotRead, hidden } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
 import { sentence } from '../words'
-import { SourceSelect, useSourceOffers } from './SourceOffers'
+import { ofSource, SourceSelect, useSourceOffers } from './SourceOffers'
 import { choicesOf, installedIn, isPicked, keyOf, versionOf, type Move, type Wizard } from './wizard'
 
 interface Props {
@@ -26,12 +27,12 @@ export function Choose({ w, act, wanted, begun, begin }: Props) {
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), 200)
   const [source, setSource] = useState(wanted.source)
-  const here = useLive(source ? null : query('/catalog', { search: asked, limit: 60 }), true)
+  const here = useLive(source ? null : query('/catalog', { search: asked, source: ofCluster, limit: 60 }), true)
   const there = useSourceOffers(source, asked)
   const answer = source ? there : here
-  const one = query('/catalog/{name}', { name: wanted.module, namespace: wanted.namespace })
-  const offered = useLive(wanted.module && !wanted.source ? one : null).data
-  const first = wanted.source && source === wanted.source ? there.data?.items?.find(({ name }) => name === wanted.module) : offered
+  const one = query('/catalog/{name}', { name: wanted.module, namespace: wanted.namespace, source: wanted.source })
+  const offered = useLive(wanted.module ? one : null).data
+  const first = offered && wanted.source ? ofSource(offered) : offered
   const picked = first !== undefined && isPicked(w, first)
   useEffect(() => {
     if (begun || !first || (w.pending && !picked)) return // whether it is installed depends on the Kyma
@@ -176,6 +177,7 @@ function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => vo
           <From offer={offer} />
           {offer.versions?.find((v) => v.version === version)?.beta && <Tag tone="warn">Beta</Tag>}
         </span>
+        {(offer as OfferRow).description && <span className="dim small two-lines">{(offer as OfferRow).description}</span>}
         {hindered && <span className="dim small">{hindered}</span>}
       </span>
     </label>

@@ -1,6 +1,7 @@
 // What a chosen version needs and may do, before it is added.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { placeOf } from '../catalog/links'
 import { ask, query, type Refusal } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import { Notice } from '../parts/basics'
@@ -9,7 +10,7 @@ import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { sentence } from '../words'
 import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
 
-const askedFor = (pick: Pick, version: string) => ({ name: pick.offer.name, version, namespace: pick.offer.namespace ?? '' })
+const askedFor = (pick: Pick, version: string) => ({ name: pick.offer.name, version, ...placeOf(pick.offer) })
 
 /** PickNeeds lists what a version needs in the chosen Kyma, and adds what is missing there to what was chosen. */
 export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
@@ -58,9 +59,9 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
   )
 }
 
-/** PicksMay says what each chosen version may do. Those of sources are read when they are added. */
+/** PicksMay says what each chosen version may do, and which objects it consists of. */
 export function PicksMay({ w }: { w: Wizard }) {
-  const picks = w.picks.filter((pick) => !pick.offer.source && versionOf(w, pick) !== '')
+  const picks = w.picks.filter((pick) => versionOf(w, pick) !== '')
   if (picks.length === 0) return null
   return (
     <section className="stack tight" aria-label="What these versions may do">

@@ -1,6 +1,7 @@
 // Step 3: how each module is set up.
 import { Radio } from '@mantine/core'
 import { codeOf, Part } from '../app/code'
+import { placeOf } from '../catalog/links'
 import { offeredResourceQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Avatar, Notice } from '../parts/basics'
@@ -31,11 +32,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
         <strong>{name}</strong>
         <span className="dim mono small">{versionOf(w, pick)}</span>
       </div>
-      {pick.offer.source ? (
-        <p className="dim flat">
-          How it is set up stands in the source, and is read when it is added: as the module suggests. You can change it afterwards.
-        </p>
-      ) : detail && !detail.resource ? (
+      {detail && !detail.resource ? (
         <p className="dim flat">There is nothing to configure.</p>
       ) : (
         <Radio.Group value={pick.setup} onChange={set} label={`How should ${name} be set up?`}>
@@ -53,7 +50,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
 
 function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }) {
   const name = pick.offer.name
-  const where = { version: versionOf(w, pick), namespace: pick.offer.namespace ?? '', kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
+  const where = { version: versionOf(w, pick), ...placeOf(pick.offer), kyma: viaKyma(w, pick.offer) ? w.kyma : '' }
   const answer = useLive(offeredResourceQuery(name, where))
   const detail = detailOf(w, pick)
   if (pick.resource) {
@@ -104,6 +101,8 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
             start={start}
             fallback={answer.data?.default}
             schema={answer.data?.schema ?? null}
+            edit={pick.edit}
+            changed={(edit) => act({ do: 'edit', name, edit })}
             verb="Keep this configuration"
             done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
           />

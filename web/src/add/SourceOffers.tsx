@@ -1,21 +1,13 @@
-// The modules of a source, as offers: they are read when the source is chosen.
+// The modules of a source, as the wizard offers them: what the server read of it last.
 import { NativeSelect } from '@mantine/core'
-import { useEffect, useState } from 'react'
-import type { List, Offer, SourceTest } from '../api'
-import { query, type Refusal } from '../live/http'
+import type { OfferList, List, Offer, OfferRow } from '../api'
+import { query } from '../live/http'
 import type { Failure } from '../live/live'
 import { useLive, type Answer } from '../live/useLive'
-import { contentOf, keyOf, useReadings } from './readings'
 
-/** offersOf makes offers of what a source holds: community modules, the newest version first. */
-export function offersOf(test: SourceTest, source: string): Offer[] {
-  return (test.modules ?? []).map((m) => ({
-    name: m.name,
-    namespace: `source:${source}`,
-    type: 'community',
-    source,
-    versions: (m.versions ?? []).map((version) => ({ version, template: { name: '' } })),
-  }))
+/** ofSource makes an offer of the wizard of what a source has: it is installed directly, whatever manages others of its name. */
+export function ofSource(offer: OfferRow): OfferRow {
+  return { ...offer, type: 'community', namespace: undefined, channels: [] }
 }
 
 /** SourceSelect chooses where modules come from; it is not there while there is only one place. */
@@ -33,34 +25,19 @@ function goneSource(name: string): Failure {
   return { status: 404, reason: 'NotFound', message: `there is no source ${name} any more: choose another place above` }
 }
 
-/** useSourceOffers reads a source. */
+/** shownOf is the answer of a source, of what the server says of the catalog. */
+export function shownOf(name: string, answer: Answer<OfferList>): Answer<List<Offer>> {
+  const { data, ...rest } = answer
+  if (!data) return rest
+  const source = (data.sources ?? []).find((one) => one.name === name)
+  if (!source) return { error: goneSource(name), loading: false, stale: false }
+  if (source.state === 'Reading') return { loading: true, stale: false }
+  if (!source.shown) return { error: { status: 502, reason: 'Unreachable', message: source.error ?? '' }, loading: false, stale: false }
+  return { ...rest, data: { ...data, items: (data.items ?? []).map(ofSource) } }
+}
+
+/** useSourceOffers are the modules of a source whose names or descriptions have all words; of no source without a name. */
 export function useSourceOffers(name: string, words: string): Answer<List<Offer>> {
-  const sources = useLive(query('/sources'), true)
-  const source = sources.data?.items?.find((one) => one.name === name)
-  const [test, setTest] = useState<SourceTest>()
-  const [error, setError] = useState<Refusal>()
-  const readings = useReadings()
-  const key = source && keyOf(source)
-  useEffect(() => {
-    setTest(undefined)
-    setError(undefined)
-    if (!key) return
-    let current = true
-    readings.read(contentOf(key)).then(
-      (found) => {
-        if (current) setTest(found)
-      },
-      (refusal: Refusal) => {
-        if (current) setError(refusal)
-      },
-    )
-    return () => {
-      current = false
-    }
-  }, [key, readings])
-  if (error) return { error, loading: false, stale: false }
-  if (sources.data && !sources.stale && !source) return { error: goneSource(name), loading: false, stale: false }
-  if (!test) return { loading: true, stale: false, error: sources.error }
-  const items = offersOf(test, name).filter((offer) => offer.name.includes(words.toLowerCase()))
-  return { data: { items, total: items.length }, loading: false, stale: false }
+  const asked = query('/catalog', { source: name, search: words, limit: 60 })
+  return shownOf(name, useLive(name ? asked : null, true))
 }

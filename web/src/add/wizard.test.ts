@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Offer } from '../api'
 import { kyma, offers } from '../../mock/fixtures'
 import { begin, choicesOf, deedsOf, empty, hinders, installedIn, move, versionOf, type Move, type Wizard } from './wizard'
-import { offersOf } from './SourceOffers'
+import { ofSource } from './SourceOffers'
 
 const offer = (name: string): Offer => {
   const found = offers.find((o) => o.name === name)
@@ -57,12 +57,14 @@ describe('the deeds of the wizard', () => {
     expect(deedsOf(w)[0]).not.toHaveProperty('modules.0.namespace')
     const past = deedsOf(move(w, { do: 'direct', on: true }))
     expect(past).toMatchObject([{ direct: true, modules: [{ name: 'notes', namespace: 'kcp-system' }] }])
-    const [billing] = offersOf({ modules: [{ name: 'billing', versions: ['1.0.0'], new: true }], problems: [], digest: '' }, 'our-own')
-    expect(deedsOf(play({ do: 'toggle', offer: billing as Offer }))[0]).not.toHaveProperty('modules.0.namespace')
+    const versions = [{ version: '1.0.0', template: { name: '' } }]
+    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions })
+    expect(deedsOf(play({ do: 'toggle', offer: billing }))[0]).not.toHaveProperty('modules.0.namespace')
   })
   it('names the source of what comes from one, and keeps sources apart', () => {
-    const [billing] = offersOf({ modules: [{ name: 'billing', versions: ['1.0.0'], new: true }], problems: [], digest: '' }, 'our-own')
-    const w = play({ do: 'toggle', offer: billing as Offer }, { do: 'toggle', offer: offer('registry-proxy') })
+    const versions = [{ version: '1.0.0', template: { name: '' } }]
+    const billing = ofSource({ name: 'billing', type: 'manageable', source: 'our-own', versions })
+    const w = play({ do: 'toggle', offer: billing }, { do: 'toggle', offer: offer('registry-proxy') })
     expect(deedsOf(w)).toMatchObject([
       { source: 'our-own', modules: [{ name: 'billing', version: '1.0.0' }] },
       { community: true, modules: [{ name: 'registry-proxy' }] },

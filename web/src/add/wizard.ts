@@ -1,5 +1,6 @@
 // The choices in the wizard that adds modules, and the resulting requests. Pure: the server decides which method is possible.
 import type { AddModule, Deed, JsonObject, KymaLine, Offer, OfferVersion } from '../api'
+import type { Edit } from '../yaml/Configure'
 
 export const steps = ['choose', 'version', 'configure', 'review'] as const
 export type Step = (typeof steps)[number]
@@ -15,6 +16,8 @@ export interface Pick {
   chosen: boolean
   setup: Setup
   resource?: JsonObject
+  /** edit is a configuration that is being typed. */
+  edit?: Edit
 }
 
 export interface Wizard {
@@ -35,6 +38,7 @@ export type Move =
   | { do: 'toggle'; offer: Offer }
   | { do: 'from'; name: string; from: string }
   | { do: 'setup'; name: string; setup: Setup; resource?: JsonObject }
+  | { do: 'edit'; name: string; edit: Edit }
   | { do: 'direct'; on: boolean }
   | { do: 'kymas'; any: boolean }
 
@@ -44,11 +48,11 @@ export const empty: Wizard = { step: 'choose', kyma: '', kymaChannel: '', picks:
 export const begin: Wizard = { ...empty, pending: true }
 
 /** again returns the setup for another version: edits were made for the previous one. */
-const anew = { setup: 'suggested', resource: undefined } as const
+const anew = { setup: 'suggested', resource: undefined, edit: undefined } as const
 
-/** keyOf tells offers apart: one name can be offered in several namespaces. */
+/** keyOf tells offers apart: one name can be offered in several namespaces, and by several sources. */
 export function keyOf(offer: Offer): string {
-  return `${offer.namespace ?? ''}/${offer.name}`
+  return `${offer.source ? 'source:' + offer.source : (offer.namespace ?? '')}/${offer.name}`
 }
 
 /** move returns the wizard's state after an action of the user. */
@@ -63,7 +67,9 @@ export function move(w: Wizard, m: Move): Wizard {
     case 'from':
       return changed(w, m.name, { from: m.from, chosen: true, ...anew })
     case 'setup':
-      return changed(w, m.name, { setup: m.setup, resource: m.resource })
+      return changed(w, m.name, { setup: m.setup, resource: m.resource, edit: undefined })
+    case 'edit':
+      return changed(w, m.name, { edit: m.edit })
     case 'kymas':
       return { ...w, kymas: m.any, pending: false }
     case 'direct':
@@ -178,6 +184,15 @@ function askedHere(pick: Pick): AddModule {
   return pick.offer.namespace ? { ...made, namespace: pick.offer.namespace } : made
 }
 
+/** unfinished is a pick whose own configuration is missing. */
+const unfinished = (w: Wizard) => w.picks.find((p) => p.setup === 'own' && !p.resource)
+
+/** lastStep is the last step that can be shown: after a reload, a configuration is missing. */
+export function lastStep(w: Wizard): Step {
+  if (w.picks.length === 0) return 'choose'
+  return unfinished(w) ? 'configure' : 'review'
+}
+
 /** hinders returns why the user cannot continue from a step, or "". */
 export function hinders(w: Wizard): string {
   if (w.picks.length === 0) return 'Choose at least one module.'
@@ -188,8 +203,7 @@ export function hinders(w: Wizard): string {
     const none = w.picks.find((p) => choicesOf(w, p.offer).length === 0)
     if (none) return `There is no version of ${none.offer.name} that can be had.`
   }
-  const unfinished = w.picks.find((p) => p.setup === 'own' && !p.resource)
-  if (w.step === 'configure' && unfinished)
-    return `Finish the configuration of ${unfinished.offer.name} first, or take the suggested one.`
+  const missing = unfinished(w)
+  if (w.step === 'configure' && missing) return `Finish the configuration of ${missing.offer.name} first, or take the suggested one.`
   return ''
 }

@@ -1,6 +1,6 @@
 // Which address shows which page. Every page but the first is loaded on its first visit.
 import type { ReactNode } from 'react'
-import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
+import { createBrowserRouter, Navigate, Route, RouterProvider, Routes, useLocation } from 'react-router'
 import { Overview } from '../pages/Overview'
 import { codeOf, Opened } from './code'
 import { Failsafe } from './failsafe'
@@ -8,7 +8,8 @@ import { Entrance, Shell } from './shell'
 
 const login = codeOf(() => import('../pages/Login'))
 
-const pages = {
+/** pages are all addresses below the frame, and what each shows. */
+export const pages = {
   kymas: codeOf(() => import('../pages/Kymas')),
   'kymas/new': codeOf(() => import('../pages/NewKyma')),
   'kymas/:ns/:kyma': codeOf(() => import('../pages/Kyma')),
@@ -88,10 +89,9 @@ export function Pages() {
   )
 }
 
+/** router knows one route, since Pages has them all: it is there to ask before a page is left. */
+const router = createBrowserRouter([{ path: '*', element: <Pages /> }])
+
 export function App() {
-  return (
-    <BrowserRouter>
-      <Pages />
-    </BrowserRouter>
-  )
+  return <RouterProvider router={router} />
 }

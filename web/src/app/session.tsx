@@ -3,6 +3,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useState, t
 import type { Session } from '../api'
 import { liveOfTab } from '../live/browser'
 import { ask, post, query, Refusal, remove } from '../live/http'
+import { forgetStored } from './drafts'
 import { LiveContext } from '../live/useLive'
 
 interface SessionState {
@@ -102,6 +103,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       },
       logout: async () => {
         await remove('/session', {}).catch(() => undefined)
+        forgetStored()
         live.reset()
         await load(ask(query('/session')))
       },

@@ -8,9 +8,9 @@ import { OperationDialog } from '../deeds/DeedModal'
 import { query } from '../live/http'
 import { useConnection, useLive } from '../live/useLive'
 import { Loading, Trouble } from '../parts/loaded'
-import { Readings, ReadingsContext } from '../add/readings'
 import { codeOf, Part } from './code'
-import { Drafts, DraftsContext } from './drafts'
+import { Drafts, DraftsContext, tabStorage } from './drafts'
+import { LeaveGuard } from './leaving'
 import { groups } from './navigation'
 import { useSession } from './session'
 
@@ -191,10 +191,9 @@ function useArrival() {
 }
 
 export function Shell() {
-  const [drafts] = useState(() => new Drafts())
-  const [readings] = useState(() => new Readings())
   const [opened, { toggle, close }] = useDisclosure()
   const { session } = useSession()
+  const [drafts] = useState(() => new Drafts(session?.user, tabStorage()))
   const running = useLive(query('/operations', { state: 'Running', limit: 5 }), true)
   const main = useArrival()
   useSlash()
@@ -244,9 +243,9 @@ export function Shell() {
         <div className="page">
           <Lost />
           <DraftsContext value={drafts}>
-            <ReadingsContext value={readings}>
+            <LeaveGuard>
               <Outlet />
-            </ReadingsContext>
+            </LeaveGuard>
           </DraftsContext>
           <OperationDialog />
         </div>

@@ -3,7 +3,11 @@ import { Button, Modal } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { Deed } from '../api'
+import { FormModal } from '../parts/formmodal'
 import { InView } from '../parts/inview'
+import { reviewQuery } from '../live/moduleQueries'
+import { ReviewOf } from '../review/ReviewOf'
+import { objectsOf, type Objects } from './objects'
 import { dialogOf, searchWith } from './place'
 import { Progress } from './Progress'
 import { ReviewPanel } from './ReviewPanel'
@@ -17,6 +21,8 @@ interface Props {
   ask?: ReactNode
   /** before stands above what would change, and goes when it has begun. */
   before?: ReactNode
+  /** version is what the deed leads to, where it does not say so itself. */
+  version?: string
   close(): void
   started?: () => void
 }
@@ -24,7 +30,7 @@ interface Props {
 /** held are the operations whose dialog is open already: the one of the address would be a second one. */
 const held = new Set<string>()
 
-export function DeedModal({ title, verb, deed, danger, ask, before, close, started }: Props) {
+export function DeedModal({ title, verb, deed, danger, ask, before, version, close, started }: Props) {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
   const [ids, setIds] = useState<string[]>([])
@@ -56,12 +62,13 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
     started?.()
   }
   return (
-    <Modal opened={deed !== null || Boolean(ask)} onClose={leave} title={title} size="lg">
+    <FormModal opened={deed !== null || Boolean(ask)} close={leave} title={title} size="lg" saved={ids.length > 0}>
       {ids.length > 0 ? (
         <Running ids={ids} close={leave} />
       ) : deed ? (
         <InView key={JSON.stringify(deed)} label="What would change">
           {before}
+          <InRuntime objects={objectsOf(deed, version)} />
           <ReviewPanel
             deeds={[deed]}
             verb={verb}
@@ -77,8 +84,16 @@ export function DeedModal({ title, verb, deed, danger, ask, before, close, start
       ) : (
         ask
       )}
-    </Modal>
+    </FormModal>
   )
+}
+
+/** InRuntime shows which objects in the runtime change, or says why that is not known. */
+function InRuntime({ objects }: { objects: Objects }) {
+  if (!objects) return null
+  if ('says' in objects) return <p className="dim flat">{objects.says}</p>
+  const { kyma, module, version } = objects
+  return <ReviewOf key={version} title={`What ${version} changes in the runtime`} of={reviewQuery(kyma, module, version)} eager />
 }
 
 function Running({ ids, close }: { ids: string[]; close: () => void }) {

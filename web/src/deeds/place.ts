@@ -32,7 +32,10 @@ export function leftOf(refused: Refused | undefined): Left | undefined {
 export function useFollow(): (operations: Operation[], refused?: Refused) => void {
   const navigate = useNavigate()
   return useCallback(
-    (operations, refused) => void navigate(pageOf(operations.map(({ id }) => id)), { replace: true, state: { left: leftOf(refused) } }),
+    (operations, refused) => {
+      const state = { left: leftOf(refused), begun: true }
+      void navigate(pageOf(operations.map(({ id }) => id)), { replace: true, state })
+    },
     [navigate],
   )
 }

@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import type { NewKymaPlace } from '../api'
-import { begin, begun, deedOf, hinders, inPlace, lacking, settled, versionIn, wrongLabel, wrongName, type Form } from './form'
+import {
+  begin,
+  begun,
+  deedOf,
+  hinders,
+  inPlace,
+  lacking,
+  plain,
+  restored,
+  settled,
+  versionIn,
+  wrongLabel,
+  wrongName,
+  type Form,
+} from './form'
 
 const place: NewKymaPlace = {
   namespace: 'kcp-system',
@@ -69,4 +83,15 @@ describe('a new Kyma', () => {
     expect(deedOf(form({ channel: '', release: '2.2', kubeconfig: 'x' }))).toMatchObject({ new: { release: '2.2' }, kubeconfig: 'x' })
     expect(deedOf(form({ kubeconfig: '  ' }))).not.toHaveProperty('kubeconfig')
   })
+})
+
+describe('what is stored of a form', () => {
+  const form = { ...begin([]), name: 'voyage', modules: ['warden'], labels: { env: 'prod' }, kubeconfig: 'secret' }
+  it('is everything but the kubeconfig', () => {
+    expect(JSON.stringify(plain(form))).not.toContain('secret')
+    expect(restored(JSON.parse(JSON.stringify(plain(form))))).toEqual({ ...form, kubeconfig: '' })
+  })
+  it.each([null, 7, 'x', { name: 7 }, { modules: 'warden' }, { modules: [1] }, { labels: null }, { labels: [] }])('is no form: %j', (stored) =>
+    expect(restored(stored)).toBeUndefined(),
+  )
 })

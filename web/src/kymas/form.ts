@@ -41,6 +41,20 @@ const empty: Form = {
   kubeconfig: '',
 }
 
+/** plain is what of a form may be stored in the tab: all of it but the kubeconfig. */
+export const plain = (form: Form): Omit<Form, 'kubeconfig'> => ({ ...form, kubeconfig: undefined })
+
+/** restored is a form that was stored, which may be anything, without a kubeconfig; undefined where it is not a form. */
+export function restored(stored: unknown): Form | undefined {
+  if (typeof stored !== 'object' || stored === null) return undefined
+  const form: Form = { ...empty, ...stored, kubeconfig: '' }
+  const fits = Object.entries(empty).every(([name, usual]) => {
+    const value: unknown = form[name as keyof Form]
+    return typeof value === typeof usual && value !== null && Array.isArray(value) === Array.isArray(usual)
+  })
+  return fits && form.modules.every((name) => typeof name === 'string') ? form : undefined
+}
+
 /** inPlace is the form for another namespace: what that does not have is left out. */
 export function inPlace(form: Form, place: NewKymaPlace | undefined): Form {
   const channels = place?.channels ?? []

@@ -24,7 +24,7 @@ export const reviewQuery = (id: string, name: string, version: string): Query<Re
     : query('/direct/{name}/review', { name, version })
 
 /** offeredResourceQuery is about the configuration of a version that can be had. */
-export const offeredResourceQuery = (name: string, where: { version?: string; namespace?: string; kyma?: string }) =>
+export const offeredResourceQuery = (name: string, where: { version?: string; namespace?: string; source?: string; kyma?: string }) =>
   query('/catalog/{name}/resource', { name, ...where }) as Query<OfferedResource>
 
 // What follows takes the path of a module below /api/v1: an object and a pod have names of their own, beside that of the module.

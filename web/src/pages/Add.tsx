@@ -7,9 +7,11 @@ import { PicksMay } from '../add/PickMay'
 import { Setups } from '../add/Setups'
 import { VersionStep } from '../add/VersionStep'
 import { usePlace, useSteps } from '../add/steps'
-import { begin, deedsOf, hinders, move, steps, type Step, type Wizard } from '../add/wizard'
+import { begin, deedsOf, hinders, lastStep, move, steps, type Step, type Wizard } from '../add/wizard'
 import type { Operation } from '../api'
-import { useDrafts, useUnsaved } from '../app/drafts'
+import { plainOf, revived } from '../add/stored'
+import { useDrafts } from '../app/drafts'
+import { kept, useDirty } from '../app/leaving'
 import { useFollow } from '../deeds/place'
 import type { Refused } from '../deeds/review'
 import { ReviewPanel } from '../deeds/ReviewPanel'
@@ -25,25 +27,25 @@ const titles: Record<Step, string> = {
 
 /** Page begins again when this address is opened again; the steps of one wizard are entries of the history. */
 export function Page() {
-  const { wizard } = usePlace()
-  return <Adding key={wizard} wizard={wizard} />
+  const { wizard, address } = usePlace()
+  return <Adding key={wizard} wizard={wizard} address={address} />
 }
 
-function Adding({ wizard }: { wizard: string }) {
+function Adding({ wizard, address }: { wizard: string; address: string }) {
   const [parameters] = useSearchParams()
   const drafts = useDrafts()
-  const draft = drafts.get<Wizard>(wizard)
+  const [draft] = useState(() => drafts.get<Wizard>(wizard) ?? revived(drafts.stored(wizard), address))
   const [w, act] = useReducer(move, draft ?? begin)
   const [chosen, setChosen] = useState(draft !== undefined)
   const choose = useCallback(() => setChosen(true), [])
-  const { step, go } = useSteps(w.picks.length > 0)
+  const { step, go } = useSteps(lastStep(w))
   const follow = useFollow()
   useEffect(() => act({ do: 'step', step }), [step])
   useEffect(() => {
-    if (w.picks.length > 0) drafts.keep(wizard, w)
+    if (w.picks.length > 0) drafts.keep(wizard, w, plainOf(w, address))
     else drafts.forget(wizard)
-  }, [drafts, wizard, w])
-  useUnsaved(w.picks.length > 0)
+  }, [drafts, wizard, address, w])
+  useDirty(w.picks.some(({ resource, edit }) => resource ?? edit), kept) // a configuration is not stored: it may hold secrets
   const asked = (name: string) => parameters.get(name) ?? ''
   const wanted = { kyma: asked('kyma'), module: asked('module'), namespace: asked('namespace'), source: asked('source') }
   return (

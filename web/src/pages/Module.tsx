@@ -3,7 +3,6 @@ import { Tabs } from '@mantine/core'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useParams } from 'react-router'
-import { newerOf, useShelves } from '../add/allSources'
 import type { Deed, Module, ModuleDetail } from '../api'
 import { codeOf, Part } from '../app/code'
 import { DeedModal } from '../deeds/DeedModal'
@@ -223,9 +222,7 @@ function Facts({ data }: { data: ModuleDetail }) {
 }
 
 function Buttons({ data }: { data: ModuleDetail }) {
-  const { module, access } = data
-  const { shelves } = useShelves(module.origin && !module.version.outdated ? module.origin : null)
-  const m = newerOf(module, shelves) ?? module
+  const { module: m, access } = data
   const [deed, setDeed] = useState<Deed | null>(null)
   const kyma = m.kyma ?? ''
   return (
@@ -256,7 +253,7 @@ function Buttons({ data }: { data: ModuleDetail }) {
       <DeedModal
         title={titleOf(deed, m.name)}
         deed={deed}
-        before={deed?.kind === 'upgrade' && kyma && <NextVersion module={m} />}
+        before={deed?.kind === 'upgrade' && <NextVersion module={m} />}
         close={() => setDeed(null)}
         danger={deed?.kind === 'unmanage'}
         verb={verbOf(deed)}

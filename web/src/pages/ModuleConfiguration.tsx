@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'react'
 import type { Deed, JsonObject, ModuleDetail, Resource } from '../api'
 import { codeOf, Part } from '../app/code'
-import { useDrafts, useUnsaved } from '../app/drafts'
+import { useDrafts } from '../app/drafts'
+import { kept, useDirty } from '../app/leaving'
 import { DeedModal } from '../deeds/DeedModal'
 import { resourceQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
@@ -25,7 +26,7 @@ interface Draft {
   edit: Edit
 }
 
-/** useEdit is an unsaved edit: it outlives other pages, and the browser asks before a reload discards it. */
+/** useEdit is an unsaved edit: it outlives other pages. It may hold secrets and is not stored, so that the browser asks before a reload. */
 function useEdit(name: string) {
   const drafts = useDrafts()
   const [draft, setDraft] = useState(() => drafts.get<Draft>(name))
@@ -33,7 +34,7 @@ function useEdit(name: string) {
     if (draft) drafts.keep(name, draft)
     else drafts.forget(name)
   }, [drafts, name, draft])
-  useUnsaved(draft !== undefined)
+  useDirty(draft !== undefined, kept)
   return { draft, keep: setDraft, forget: () => setDraft(undefined) }
 }
 

@@ -2,8 +2,10 @@
 import { useState } from 'react'
 import type { Deed, ModuleDetail, OfferVersion } from '../api'
 import { DeedModal } from '../deeds/DeedModal'
+import { reviewQuery } from '../live/moduleQueries'
 import { Action, Empty, Tag } from '../parts/basics'
 import { Table } from '../parts/list'
+import { ReviewOf } from '../review/ReviewOf'
 import { StrategyLine } from './ModuleConsent'
 
 const columns = [
@@ -17,6 +19,11 @@ const columns = [
 export function lower(versions: OfferVersion[], installed: string | undefined): Set<string> {
   const at = versions.findIndex((v) => v.version === installed)
   return new Set(at < 0 ? [] : versions.slice(at + 1).map((v) => v.version))
+}
+
+/** Compared is what another version of a module without a Kyma changes. */
+function Compared({ name, version }: { name: string; version: string }) {
+  return <ReviewOf title={`What ${version} may do and changes`} of={reviewQuery('', name, version)} eager />
 }
 
 export function VersionsTab({ data }: { data: ModuleDetail }) {
@@ -95,7 +102,14 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
           </tr>
         ))}
       </Table>
-      <DeedModal title={`Another version of ${m.name}`} verb="Change the version" deed={deed} close={() => setDeed(null)} />
+      <DeedModal
+        title={`Another version of ${m.name}`}
+        verb="Change the version"
+        deed={deed}
+        version={deed?.kind === 'channel' ? data.channels?.find(({ channel }) => channel === deed.channel)?.version : undefined}
+        before={deed?.kind === 'upgrade' && <Compared name={m.name} version={deed.items[0]?.version ?? ''} />}
+        close={() => setDeed(null)}
+      />
     </div>
   )
 }

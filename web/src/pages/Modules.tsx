@@ -1,7 +1,9 @@
 // Page 3: every module of every type in one table.
 import { Button } from '@mantine/core'
 import { Boxes, PackagePlus } from 'lucide-react'
-import type { List, ModuleRow } from '../api'
+import { useNavigate } from 'react-router'
+import type { List, Module, ModuleRow } from '../api'
+import { chosenUpgrades, isModule, plainModule, selectable, upgradeKey } from '../deeds/upgrading'
 import { useLive } from '../live/useLive'
 import { Action, Empty, Header, hidden, NotRead, Unseen } from '../parts/basics'
 import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, useListState, type ListState } from '../parts/list'
@@ -9,6 +11,8 @@ import { Loaded } from '../parts/loaded'
 import { moduleColumns, moduleKey, ModuleTable, reasonOf, reasonWord } from '../parts/modules'
 import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
+import { SelectAll, SelectionBar } from '../table/Selecting'
+import { flipped, useSelection } from '../table/selection'
 import { TableTools, type Export } from '../table/TableTools'
 import { severity, stateWord, types } from '../words'
 
@@ -83,12 +87,28 @@ export function Page() {
 
 function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
   const items = list.items ?? []
+  const navigate = useNavigate()
+  const { chosen, choose } = useSelection<Module>(chosenUpgrades, upgradeKey, plainModule, isModule)
+  const select = { has: (m: Module) => chosen.has(upgradeKey(m)), flip: (m: Module) => choose(flipped(chosen, upgradeKey(m), m)) }
+  const choosable = items.some(selectable) || chosen.size > 0
   if (beyondEnd(list)) return <BeyondEnd state={state} />
   const blind = items.length === 0 && !state.filtered && hidden(list.unread, 'Kyma', 'Manifest')
   return (
     <>
       <NotRead unread={list.unread} />
-      {items.length > 0 && <ModuleTable modules={items} name="modules" state={state} sorted={worstFirst} />}
+      {choosable && (
+        <SelectAll
+          one="module"
+          rows={items}
+          total={list.total}
+          chosen={chosen}
+          choose={choose}
+          keyOf={upgradeKey}
+          open={selectable}
+          all={{ path: '/modules', parameters: listParameters(state.parameters, filters) }}
+        />
+      )}
+      {items.length > 0 && <ModuleTable modules={items} name="modules" state={state} sorted={worstFirst} select={select} />}
       {items.length === 0 && (
         <div className="card">
           {blind ? (
@@ -115,6 +135,11 @@ function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
         </div>
       )}
       {!blind && <Pages state={state} total={list.total} one="module" />}
+      {chosen.size > 0 && (
+        <SelectionBar one="module" rows={items} chosen={chosen} choose={choose} keyOf={upgradeKey} empty="">
+          <Button onClick={() => void navigate('/upgrade?step=check', { state: { chose: true } })}>See what an upgrade would change</Button>
+        </SelectionBar>
+      )}
     </>
   )
 }

@@ -3,12 +3,27 @@ import { Button, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { JsonObject } from '../api'
-import { useDrafts, useUnsaved } from '../app/drafts'
+import { useDrafts } from '../app/drafts'
+import { kept, useDirty } from '../app/leaving'
 import { useFollow } from '../deeds/place'
 import { ReviewPanel } from '../deeds/ReviewPanel'
 import { Pairs } from '../form/Pairs'
 import type { NewKyma, NewKymaPlace } from '../api'
-import { begin, begun, deedOf, hinders, inPlace, lacking, settled, versionIn, wrongLabel, wrongName, type Form } from '../kymas/form'
+import {
+  begin,
+  begun,
+  deedOf,
+  hinders,
+  inPlace,
+  lacking,
+  plain,
+  restored,
+  settled,
+  versionIn,
+  wrongLabel,
+  wrongName,
+  type Form,
+} from '../kymas/form'
 import { Kubeconfig } from '../kymas/Kubeconfig'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
@@ -27,7 +42,7 @@ export function Page() {
   const { key, state } = useLocation()
   const place = (state as Place | null) ?? {}
   const draft = place.draft ?? key
-  const answer = useLive<NewKyma>(query('/newkyma'), true)
+  const answer = useLive(query('/newkyma'), true)
   return (
     <>
       <Header title="New Kyma" lead="Nothing is changed before the last step." />
@@ -58,15 +73,15 @@ function Making({ places, draft, id, review }: { places: NewKymaPlace[]; draft: 
   const drafts = useDrafts()
   const navigate = useNavigate()
   const follow = useFollow()
-  const [form, setForm] = useState<Form>(() => drafts.get<Form>(draft) ?? begin(places))
+  const [form, setForm] = useState<Form>(() => drafts.get<Form>(draft) ?? restored(drafts.stored(draft)) ?? begin(places))
   const place = places.find((one) => one.namespace === form.namespace)
   const hindered = hinders(form, place)
   const looking = review && hindered === ''
   useEffect(() => {
-    if (begun(form)) drafts.keep(draft, form)
+    if (begun(form)) drafts.keep(draft, form, plain(form))
     else drafts.forget(draft)
   }, [drafts, draft, form])
-  useUnsaved(begun(form))
+  useDirty(begun(form), kept)
   const change = useCallback((over: Partial<Form>) => setForm((now) => ({ ...now, ...over })), [])
   if (looking) {
     return (

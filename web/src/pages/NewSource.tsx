@@ -48,8 +48,8 @@ export function NewSource({ close }: { close: () => void }) {
   const good = test && (test.problems ?? []).length === 0
   return (
     <form
-      className="card pad stack"
-      aria-label="Add a source"
+      className="stack"
+      aria-label="New source"
       onSubmit={(event) => {
         event.preventDefault()
         void (good ? keep() : look())
@@ -58,6 +58,7 @@ export function NewSource({ close }: { close: () => void }) {
       <TextInput
         label="Name"
         description="How the catalog calls it: small letters, digits and dashes."
+        data-autofocus
         value={body.name}
         onChange={set('name')}
         required

@@ -1,10 +1,11 @@
 // Page 5, one module of the catalog: versions and channels, what each holds, where it is, and how to have it.
 import { PackagePlus } from 'lucide-react'
 import { useParams, useSearchParams } from 'react-router'
-import type { Offer, OfferVersion } from '../api'
+import type { Offer, OfferRow, OfferVersion } from '../api'
+import { addLink } from '../catalog/links'
 import { moduleLink } from '../deeds/Progress'
 import { query } from '../live/http'
-import { useLive } from '../live/useLive'
+import { useLive, type Answer } from '../live/useLive'
 import { Action, Avatar, Empty, Header, Notice, Outside, StateBadge, Tag, To, TypeTag } from '../parts/basics'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
@@ -15,7 +16,8 @@ import { OfferMay } from './OfferMay'
 export function Page() {
   const { name = '' } = useParams()
   const [parameters] = useSearchParams()
-  const answer = useLive(query('/catalog/{name}', { name, namespace: parameters.get('namespace') ?? '' }))
+  const place = { namespace: parameters.get('namespace') ?? '', source: parameters.get('source') ?? '' }
+  const answer = untilRead(useLive(query('/catalog/{name}', { name, ...place })))
   return (
     <>
       {!answer.data && <Header title={name} mark={<Avatar name={name} big />} />}
@@ -24,13 +26,12 @@ export function Page() {
   )
 }
 
-/** addLink is the wizard with this very offer: one name can be offered in several namespaces. */
-function addLink(offer: Offer): string {
-  const where = offer.namespace ? `&namespace=${encodeURIComponent(offer.namespace)}` : ''
-  return `/add?module=${encodeURIComponent(offer.name)}${where}`
+/** untilRead waits for a source that is being read: the answer comes by itself. */
+function untilRead(answer: Answer<OfferRow>): Answer<OfferRow> {
+  return answer.error?.reason === 'Reading' ? { loading: true, stale: false } : answer
 }
 
-function Body({ offer }: { offer: Offer }) {
+function Body({ offer }: { offer: OfferRow }) {
   const versions = offer.versions ?? []
   const meaning = Object.hasOwn(types, offer.type) ? types[offer.type].means : ''
   return (
@@ -44,7 +45,7 @@ function Body({ offer }: { offer: Offer }) {
             {offer.restricted && <Tag>Restricted</Tag>}
           </>
         }
-        lead={meaning}
+        lead={offer.description ?? meaning}
         actions={
           !offer.mandatory && (
             <Action to={addLink(offer)} leftSection={<PackagePlus size={17} aria-hidden />}>

@@ -2,6 +2,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import type { Offer } from '../api'
+import { placeOf } from '../catalog/links'
 import { query } from '../live/http'
 import { useLive } from '../live/useLive'
 import { Action } from '../parts/basics'
@@ -11,7 +12,7 @@ import { ReviewOf } from '../review/ReviewOf'
 export function OfferMay({ offer }: { offer: Offer }) {
   const versions = (offer.versions ?? []).map((v) => v.version)
   const [version, setVersion] = useState(versions[0] ?? '')
-  const parameters = { name: offer.name, version, namespace: offer.namespace ?? '' }
+  const parameters = { name: offer.name, version, ...placeOf(offer) }
   return (
     <section className="stack tight" aria-label="What a version may do">
       <div className="row between">
@@ -36,7 +37,7 @@ function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
   const kymas = useLive(query('/kymas', { limit: 2 }))
   const only = kymas.data?.total === 1 ? kymas.data.items?.[0] : undefined
   const kyma = only && offer.type !== 'community' ? `${only.namespace}/${only.name}` : ''
-  const asked = query('/catalog/{name}/requirements', { name: offer.name, version, namespace: offer.namespace ?? '', kyma })
+  const asked = query('/catalog/{name}/requirements', { name: offer.name, version, ...placeOf(offer), kyma })
   const { data } = useLive(kymas.loading ? null : asked)
   const needs = data?.needs ?? []
   if (needs.length === 0) return null

@@ -5,11 +5,10 @@ import { useCallback, useState } from 'react'
 import type { List, Source, SourceTest } from '../api'
 import { post, query, remove, type Refusal } from '../live/http'
 import { useLive } from '../live/useLive'
-import { useReadings } from '../add/readings'
 import { NewSource, Tested } from './NewSource'
 import { Action, Empty, Header, hidden, Notice, NotRead, Tag, Unseen } from '../parts/basics'
 import { Ago } from '../parts/details'
-import { InView } from '../parts/inview'
+import { FormModal } from '../parts/formmodal'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TypedConfirm } from '../parts/confirm'
@@ -30,11 +29,9 @@ export function Page() {
           </Action>
         }
       />
-      {adding && (
-        <InView label="New source" close={close}>
-          <NewSource close={close} />
-        </InView>
-      )}
+      <FormModal opened={adding} close={close} title="Add a source" size="lg">
+        <NewSource close={close} />
+      </FormModal>
       <Loaded answer={answer}>{(list) => <Body list={list} />}</Loaded>
     </>
   )
@@ -105,12 +102,10 @@ interface Reading {
 
 /** useReading reads sources again, one at a time. What is late and of another source than the last is left out. */
 function useReading() {
-  const readings = useReadings()
   const [reading, setReading] = useState<Reading>()
   const read = async (name: string) => {
     const settle = (came: Partial<Reading>) => setReading((last) => (last?.name === name ? { name, busy: false, ...came } : last))
     setReading({ name, busy: true })
-    readings.forget(name)
     try {
       settle({ test: await post('/sources/test', { name }, {}) })
     } catch (refusal) {

@@ -102,9 +102,9 @@ it('takes back only what all of this page means', async () => {
   await user.click(screen.getByRole('checkbox', { name: /^Upgrade m00/ }))
   await user.click(screen.getByRole('button', { name: 'Page 2' }))
   await user.click(await screen.findByRole('checkbox', { name: /^All of this page/ }))
-  expect(screen.getByText('13 modules chosen')).toBeTruthy()
+  expect(screen.getByText('13 modules chosen, 2 of them not on this page')).toBeTruthy()
   await user.click(screen.getByRole('checkbox', { name: /^All of this page/ }))
-  expect(screen.getByText('2 modules chosen')).toBeTruthy()
+  expect(screen.getByText('2 modules chosen, 2 of them not on this page')).toBeTruthy()
 })
 
 it('says of each list how much of it needs somebody', async () => {

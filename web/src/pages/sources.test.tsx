@@ -11,14 +11,13 @@ const rowOf = async (name: string) => {
   return row
 }
 
-it('is not said to have nothing to configure, since nobody has read that yet', async () => {
+it('has modules that can be configured before they are added', async () => {
   const user = userEvent.setup()
   show('/add?source=our-own')
   await user.click(await screen.findByRole('checkbox', { name: 'billing' }))
   await user.click(screen.getByRole('button', { name: 'Next: Version' }))
   await user.click(await screen.findByRole('button', { name: 'Next: Configure' }))
-  expect(await screen.findByText(/How it is set up stands in the source/)).toBeTruthy()
-  expect(screen.queryByText('There is nothing to configure.')).toBeNull()
+  expect(await screen.findByRole('radio', { name: 'My own way' })).toBeTruthy()
 })
 
 describe('a source that is read again', () => {

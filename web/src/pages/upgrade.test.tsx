@@ -25,8 +25,8 @@ it('chooses all that need a person, on every page, and says of which Kyma each i
     return { status: 200, body: { diff: items.map(({ kyma }) => ({ kyma, object, change: 'Update', fields: [] })), templates } }
   }
   show('/upgrade', 'data', instead)
-  await user.click(await screen.findByRole('button', { name: 'Choose all that need you, on every page' }))
-  expect(await screen.findByText('128 modules chosen')).toBeTruthy()
+  await user.click(await screen.findByRole('button', { name: 'Choose all that match, of 130 modules' }))
+  expect(await screen.findByText('128 modules chosen, 80 of them not on this page')).toBeTruthy()
   expect(screen.getByRole('checkbox', { name: 'Upgrade notes in kcp-system/k3' })).toHaveProperty('disabled', true)
   expect(screen.getByText('Not while it is suspended')).toBeTruthy()
   expect(screen.getAllByText('Manual').length).toBeGreaterThan(0)

@@ -6,6 +6,7 @@ import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from 
 import { useNavigate } from 'react-router'
 import type { KymaLine, Module, Offer } from '../api'
 import { groups } from '../app/navigation'
+import { offerLink } from '../catalog/links'
 import { moduleLink } from '../deeds/Progress'
 import { at, query, ask, type Refusal } from '../live/http'
 import { useViews } from '../table/useViews'
@@ -50,10 +51,15 @@ async function search(text: string): Promise<Found> {
         detail: kyma ? 'in ' + kyma : 'installed directly',
         to: moduleLink(kyma, name),
       })),
-      ...unique(offers.map(({ name }) => ({ kind: 'Catalog' as const, name, to: '/catalog' + at(name) }))),
+      ...unique(offers.map((offer) => ({ kind: 'Catalog' as const, name: offer.name, detail: ofSource(offer), to: pageOf(offer) }))),
     ],
   }
 }
+
+/** ofSource says which source offers something; nothing for the cluster. */
+const ofSource = ({ source }: Offer) => (source ? 'of source ' + source : undefined)
+
+const pageOf = (offer: Offer) => (offer.source ? offerLink(offer) : '/catalog' + at(offer.name))
 
 /** unique leaves one candidate for each address. */
 const unique = (all: Candidate[]) => [...new Map(all.map((one) => [one.to, one])).values()]

@@ -1,9 +1,10 @@
 // A question before something that cannot be undone: what it does, and a word to type.
-import { Button, Modal, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import type { Refusal } from '../live/http'
 import { sentence } from '../words'
 import { Notice } from './basics'
+import { FormModal } from './formmodal'
 
 interface Props {
   title: string
@@ -29,7 +30,7 @@ export function TypedConfirm({ title, verb, text, children, act, close }: Props)
     }
   }
   return (
-    <Modal opened onClose={close} title={title}>
+    <FormModal opened close={close} title={title}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -63,6 +64,6 @@ export function TypedConfirm({ title, verb, text, children, act, close }: Props)
           </Button>
         </div>
       </form>
-    </Modal>
+    </FormModal>
   )
 }

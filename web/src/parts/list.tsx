@@ -48,7 +48,7 @@ export function useListState(): ListState {
       set,
       toggle,
       clear: () => change({}),
-      filtered: [...parameters.keys()].some((name) => !['sort', 'page', 'causes'].includes(name)),
+      filtered: [...parameters.keys()].some((name) => !['sort', 'page', 'causes', 'step', 'operation'].includes(name)),
     }),
     [parameters, set, toggle, change],
   )

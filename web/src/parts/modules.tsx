@@ -1,8 +1,9 @@
 // The table of modules: managed, manageable and community ones in one, with the version that is desired, installed and available.
-import { Tooltip } from '@mantine/core'
+import { Checkbox, Tooltip } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Module, ModuleRow as ListedModule } from '../api'
 import { moduleLink } from '../deeds/Progress'
+import { selectable } from '../deeds/upgrading'
 import { sentence, stateWord, phaseWord } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
 import { DataTable, type CellColumn } from '../table/DataTable'
@@ -184,19 +185,52 @@ interface ModuleTableProps {
   state?: ListState
   sorted?: string
   inKyma?: boolean
+  /** select lets rows be chosen to be upgraded. */
+  select?: Select
 }
 
-export function ModuleTable({ modules, name, state, sorted, inKyma }: ModuleTableProps) {
+/** Select is what of a table is chosen. */
+export interface Select {
+  has: (m: Module) => boolean
+  flip: (m: Module) => void
+}
+
+export function ModuleTable({ modules, name, state, sorted, inKyma, select }: ModuleTableProps) {
+  const columns = inKyma ? withoutKyma : moduleColumns
   return (
     <DataTable
       label="Modules"
       name={name}
-      columns={inKyma ? withoutKyma : moduleColumns}
+      columns={select ? selecting(columns, select) : columns}
       rows={modules}
       keyOf={moduleKey}
       state={state}
       sorted={sorted}
     />
+  )
+}
+
+/** selecting puts a box before the name of each module that can be chosen. */
+function selecting(columns: CellColumn<ModuleRow>[], select: Select): CellColumn<ModuleRow>[] {
+  return columns.map((column) =>
+    column.key !== 'name'
+      ? column
+      : {
+          ...column,
+          cell: (m) => (
+            <div className="name-cell">
+              {selectable(m) && (
+                <Checkbox
+                  checked={select.has(m)}
+                  onChange={() => select.flip(m)}
+                  aria-label={`Choose ${m.name}${m.kyma ? ' in ' + m.kyma : ''}`}
+                  mt={7}
+                />
+              )}
+              {column.cell(m)}
+            </div>
+          ),
+        },
   )
 }
 
