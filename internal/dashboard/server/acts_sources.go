@@ -69,7 +69,7 @@ func (s *Server) addSource(ctx context.Context, u *User, r *http.Request) (any, 
 	if err != nil {
 		return nil, acted(err)
 	}
-	s.shelves.changed(&source)
+	s.sourceReads.changed(&source)
 	return created(source), nil
 }
 
@@ -88,8 +88,8 @@ func (s *Server) testSource(ctx context.Context, u *User, r *http.Request) (any,
 		return nil, acted(err)
 	}
 	if tested.Source != nil { // the catalog shows what was read just now
-		s.shelves.put(stockKey(*tested.Source), tested.Catalog, s.options.Now())
-		s.shelves.changed(nil)
+		s.sourceReads.put(stockKey(*tested.Source), tested.Catalog, s.options.Now())
+		s.sourceReads.changed(nil)
 		s.wake()
 	}
 	return tested, nil
@@ -101,6 +101,6 @@ func (s *Server) removeSource(ctx context.Context, u *User, r *http.Request) (an
 	if err != nil {
 		return nil, err
 	}
-	defer s.shelves.changed(nil)
+	defer s.sourceReads.changed(nil)
 	return nil, acted(engine.RemoveSource(ctx, actor(u), r.PathValue("name")))
 }

@@ -61,7 +61,7 @@ type sourceLine struct {
 	URL   string      `json:"url,omitempty"`
 	Trust sourceTrust `json:"trust"`
 	State sourceState `json:"state"`
-	// Read is when the content that is shown was read. Without content, it is when anybody could read the source last.
+	// Read is when the content that is shown was read. Without content, it is when a client could read the source last.
 	Read *time.Time `json:"read,omitempty"`
 	// Shown reports whether the catalog has content of the source. If State is Failed, that is what was read before.
 	Shown   bool   `json:"shown"`
@@ -70,7 +70,7 @@ type sourceLine struct {
 }
 
 // line returns a source for the catalog.
-func (b *shelf) line() sourceLine {
+func (b *knownSource) line() sourceLine {
 	is := sourceLine{
 		Name: b.Name, URL: b.URL, Trust: trustAddress, State: sourceRead, Read: b.Read, Shown: b.stock != nil, Modules: b.Modules,
 		Error: problemText(b.trouble),
@@ -109,7 +109,7 @@ func (s *Server) catalog(ctx context.Context, u *User, r *http.Request) (any, er
 	}
 	made := catalogList{Sources: []sourceLine{}}
 	unread := now.unread
-	all, err := s.shelvesOf(ctx, u)
+	all, err := s.knownSources(ctx, u)
 	if err != nil {
 		unread = withUnread(unread, "ConfigMap", "", err)
 	}
@@ -145,7 +145,7 @@ func sortOffers(offers []modulestatus.Offer, p page) {
 }
 
 // offersWith returns the modules of the cluster and of sources. Copies that the cluster has of a source's templates are listed once.
-func (s *snapshot) offersWith(sources []shelf) []modulestatus.Offer {
+func (s *snapshot) offersWith(sources []knownSource) []modulestatus.Offer {
 	if len(sources) == 0 {
 		return slices.Clone(s.offers)
 	}
@@ -182,11 +182,11 @@ func (s *snapshot) offersWith(sources []shelf) []modulestatus.Offer {
 }
 
 // cameFrom returns the modules that came from a source.
-func (s *snapshot) cameFrom(from *shelf, sources []shelf) []modulestatus.Module {
+func (s *snapshot) cameFrom(from *knownSource, sources []knownSource) []modulestatus.Module {
 	var all []modulestatus.Module
 	for i := range s.in.Direct {
 		d := &s.in.Direct[i]
-		if chosen := shelfFor(d.Origin, sources); chosen == nil || chosen.Name != from.Name {
+		if chosen := sourceFor(d.Origin, sources); chosen == nil || chosen.Name != from.Name {
 			continue
 		}
 		for j := range s.modules {
@@ -199,7 +199,7 @@ func (s *snapshot) cameFrom(from *shelf, sources []shelf) []modulestatus.Module 
 }
 
 // rowOf returns a module of the catalog with who answers for its newest version.
-func (s *snapshot) rowOf(offer *modulestatus.Offer, sources []shelf) offerRow {
+func (s *snapshot) rowOf(offer *modulestatus.Offer, sources []knownSource) offerRow {
 	row := offerRow{Offer: *offer}
 	if len(offer.Versions) == 0 {
 		return row
@@ -242,11 +242,11 @@ func (s *Server) offer(ctx context.Context, u *User, r *http.Request) (any, erro
 
 // offerOfSource returns one module of a source, with all that its templates tell.
 func (s *Server) offerOfSource(ctx context.Context, u *User, now *snapshot, source, name string) (any, error) {
-	from, err := s.shelfNamed(ctx, u, source)
+	from, err := s.sourceNamed(ctx, u, source)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.shelvesOf(ctx, u)
+	all, err := s.knownSources(ctx, u)
 	if err != nil {
 		return nil, err
 	}

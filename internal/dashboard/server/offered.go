@@ -91,7 +91,7 @@ func (s *Server) chosenTemplate(
 	if source == "" {
 		return now.templateOf(u, name, query.Get("namespace"), version)
 	}
-	from, err := s.shelfNamed(ctx, u, source)
+	from, err := s.sourceNamed(ctx, u, source)
 	if err != nil {
 		return nil, err
 	}

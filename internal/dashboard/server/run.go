@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	s.end()
 	beside.Wait()
 	s.jobs.wait()
-	s.shelves.jobs.wait()
+	s.sourceReads.jobs.wait()
 	s.contents.close()
 	if s.revocations != nil {
 		s.revocations.settle()

@@ -108,7 +108,7 @@ type Server struct {
 	previews    *concurrency
 	links       *concurrency
 	jobs        *jobs
-	shelves     *shelves
+	sourceReads *sourceReads
 	contents    *contents
 	// life ends with the server; halting ends the streams before that, so that requests in flight can finish.
 	life, halting context.Context //nolint:containedctx // what is begun by a request and outlives it needs it
@@ -166,7 +166,7 @@ func New(options Options) (*Server, error) {
 		shared:  func(kind schema.GroupKind) bool { return options.Mode == ModeCluster && sharedInCluster(kind) },
 	}
 	s.jobs = newJobs(s.life, s.wake, newTurns(mostReadings, mostReadingsOfOne, "versions are read"))
-	s.shelves = newShelves(s.life, s.wake)
+	s.sourceReads = newSourceReads(s.life, s.wake)
 	s.sessions.gone = s.leave
 	s.route()
 	return s, nil

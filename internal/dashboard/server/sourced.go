@@ -22,7 +22,7 @@ func (s *Server) withSources(ctx context.Context, u *User, now *snapshot) *snaps
 	if s.tasks == nil || !slices.ContainsFunc(now.in.Direct, func(d modulestatus.Direct) bool { return d.Origin != nil }) {
 		return now
 	}
-	all, err := s.shelvesOf(ctx, u)
+	all, err := s.knownSources(ctx, u)
 	if err != nil || len(all) == 0 {
 		return now
 	}
@@ -30,7 +30,7 @@ func (s *Server) withSources(ctx context.Context, u *User, now *snapshot) *snaps
 	at := s.options.Now()
 	for i := range now.in.Direct {
 		d := &now.in.Direct[i]
-		from := shelfFor(d.Origin, all)
+		from := sourceFor(d.Origin, all)
 		if from == nil || !from.counts(at) {
 			continue
 		}
@@ -45,9 +45,9 @@ func (s *Server) withSources(ctx context.Context, u *User, now *snapshot) *snaps
 	return now.withAvailable(available)
 }
 
-// shelfFor returns the source that is asked for upgrades of a module that came from origin, as package operations chooses it; nil if there
+// sourceFor returns the source that is asked for upgrades of a module that came from origin, as package operations chooses it; nil if there
 // is none among those that are kept.
-func shelfFor(origin *modulestatus.Origin, all []shelf) *shelf {
+func sourceFor(origin *modulestatus.Origin, all []knownSource) *knownSource {
 	if origin == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func shelfFor(origin *modulestatus.Origin, all []shelf) *shelf {
 	if err != nil {
 		return nil
 	}
-	at := slices.IndexFunc(all, func(b shelf) bool { return b.Name == chosen.Name && b.URL == chosen.URL })
+	at := slices.IndexFunc(all, func(b knownSource) bool { return b.Name == chosen.Name && b.URL == chosen.URL })
 	if at < 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func shelfFor(origin *modulestatus.Origin, all []shelf) *shelf {
 }
 
 // versions returns the versions of a module that a source had when it was read last.
-func (b *shelf) versions(module string) []string {
+func (b *knownSource) versions(module string) []string {
 	var all []string
 	if b.stock == nil {
 		return nil
@@ -111,7 +111,7 @@ func (s *snapshot) withAvailable(available map[modulestatus.Key]string) *snapsho
 }
 
 // sourceOf returns the source that is asked for upgrades of a module, with what was read of it; nil if there is none.
-func (s *Server) sourceOf(ctx context.Context, u *User, o *one) *shelf {
+func (s *Server) sourceOf(ctx context.Context, u *User, o *one) *knownSource {
 	if o.module.Record == nil || o.module.Kyma != "" {
 		return nil
 	}
@@ -119,11 +119,11 @@ func (s *Server) sourceOf(ctx context.Context, u *User, o *one) *shelf {
 	if at < 0 || o.now.in.Direct[at].Origin == nil {
 		return nil
 	}
-	all, err := s.shelvesOf(ctx, u)
+	all, err := s.knownSources(ctx, u)
 	if err != nil {
 		return nil
 	}
-	if from := shelfFor(o.now.in.Direct[at].Origin, all); from != nil && from.counts(s.options.Now()) {
+	if from := sourceFor(o.now.in.Direct[at].Origin, all); from != nil && from.counts(s.options.Now()) {
 		return from
 	}
 	return nil
@@ -131,7 +131,7 @@ func (s *Server) sourceOf(ctx context.Context, u *User, o *one) *shelf {
 
 // sourced adds the versions that the source of the module has, and the cluster has not. What other namespaces of the cluster offer does not
 // count for such a module.
-func (d *moduleDetail) sourced(from *shelf) {
+func (d *moduleDetail) sourced(from *knownSource) {
 	if from == nil {
 		return
 	}

@@ -112,8 +112,8 @@ func (s *site) installed(module, version string, from communitycatalog.Source) {
 	s.Cleanup(func() { _ = s.admin.Delete(s.Context(), record) })
 }
 
-// shelvesRead returns what the catalog has of the market when that was read.
-func (s *site) shelvesRead(query string) (catalogList, sourceLine) {
+// sourcesRead returns what the catalog has of the market when that was read.
+func (s *site) sourcesRead(query string) (catalogList, sourceLine) {
 	s.Helper()
 	var list catalogList
 	eventually(s.T, 20*time.Second, "the source is read", func() bool {
@@ -128,15 +128,17 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	s := open(t, ModeLocal, m.selling(t, "bazaar"))
 	s.make(namespace("bazaar"), s.template("bazaar", "kiosk", "0.9.0"))
 	s.enter()
-	if r := s.do(http.MethodPost, "/api/v1/sources", fmt.Sprintf(`{"name":"market","url":%q}`, m.source().URL)); r.status != http.StatusCreated {
+	added := fmt.Sprintf(`{"name":"market","url":%q}`, m.source().URL)
+	if r := s.do(http.MethodPost, "/api/v1/sources", added); r.status != http.StatusCreated {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
-	list, line := s.shelvesRead("search=newspapers")
+	list, line := s.sourcesRead("search=newspapers")
 	if list.Total != 1 || list.Items[0].Name != "kiosk" || list.Items[0].Source != "market" || len(list.Items[0].Versions) != 2 {
 		t.Fatalf("%+v", list)
 	}
 	row := list.Items[0]
-	if row.Description != "Sells newspapers." || row.Vouched == nil || row.Vouched.State != modulestatus.VouchedPinned || row.Type != modulestatus.Community {
+	if row.Description != "Sells newspapers." || row.Type != modulestatus.Community ||
+		row.Vouched == nil || row.Vouched.State != modulestatus.VouchedPinned {
 		t.Errorf("%+v %+v", row, row.Vouched)
 	}
 	if line.State != sourceRead || !line.Shown || line.Read == nil || line.Modules != 1 || line.Trust != trustAddress || line.Error != "" {
@@ -161,7 +163,8 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 		}
 	}
 	one := get[modulestatus.Offer](s, "/api/v1/catalog/kiosk?source=market")
-	if len(one.Versions) != 2 || one.Versions[0].Vouched == nil || one.Source != "market" || one.Documentation != "https://example.com/kiosk/docs" {
+	if len(one.Versions) != 2 || one.Versions[0].Vouched == nil || one.Source != "market" ||
+		one.Documentation != "https://example.com/kiosk/docs" {
 		t.Errorf("%+v", one)
 	}
 	if r := s.do(http.MethodGet, "/api/v1/catalog/kiosk?source=nosuch", ""); r.status != http.StatusNotFound {
@@ -175,9 +178,9 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	}
 
 	m.sells() // it cannot be read any more, and what was read of it stays
-	s.server.shelves.jobs.forget(stockKey(sourceStored(s, m)))
+	s.server.sourceReads.jobs.forget(stockKey(sourceStored(s, m)))
 	eventually(t, 20*time.Second, "the failure is told", func() bool {
-		list, line = s.shelvesRead("search=kiosk&source=market")
+		list, line = s.sourcesRead("search=kiosk&source=market")
 		return line.State == sourceFailed
 	})
 	if list.Total != 1 || !line.Shown || line.Read == nil || line.Error == "" {
@@ -233,14 +236,15 @@ func TestSourced_ANewerVersionOfTheSourceIsAnUpgrade(t *testing.T) {
 	if review := get[versionReview](s, "/api/v1/direct/kiosk/review?version=1.1.0"); review.Against != "1.0.0" || review.Version != "1.1.0" {
 		t.Errorf("%+v", review)
 	}
-	if list := get[catalogList](s, "/api/v1/catalog?installed=true&source=market"); list.Total != 1 || list.Items[0].Installed[0].Version != "1.0.0" {
+	list := get[catalogList](s, "/api/v1/catalog?installed=true&source=market")
+	if list.Total != 1 || list.Items[0].Installed[0].Version != "1.0.0" {
 		t.Errorf("%+v", list)
 	}
 
 	m.sells() // an unreachable source takes no upgrade away
-	s.server.shelves.jobs.forget(stockKey(sourceStored(s, m)))
+	s.server.sourceReads.jobs.forget(stockKey(sourceStored(s, m)))
 	eventually(t, 20*time.Second, "the failure is told", func() bool {
-		_, line := s.shelvesRead("")
+		_, line := s.sourcesRead("")
 		return line.State == sourceFailed
 	})
 	if len(found("outdated=true")) != 1 {
@@ -249,7 +253,7 @@ func TestSourced_ANewerVersionOfTheSourceIsAnUpgrade(t *testing.T) {
 	if err := store.Remove(t.Context(), "market"); err != nil {
 		t.Fatal(err)
 	}
-	s.server.shelves.changed(nil)
+	s.server.sourceReads.changed(nil)
 	if len(found("outdated=true")) != 0 {
 		t.Error("a source that is gone still offers an upgrade")
 	}
@@ -275,7 +279,7 @@ func TestSourced_WhoMayNotListSourcesIsTold(t *testing.T) {
 	}
 }
 
-func TestShelf_WhatCountsAsAnUpgrade(t *testing.T) {
+func TestKnownSource_WhatCountsAsAnUpgrade(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	signed := communitycatalog.Source{Name: "ours", URL: "https://example.com/all-modules.yaml", Kind: communitycatalog.HTTPS, Key: "key"}
 	seen, pinned := signed, signed
@@ -293,7 +297,7 @@ func TestShelf_WhatCountsAsAnUpgrade(t *testing.T) {
 		"what expired, of a digest":               {pinned, &old, true},
 		"older than what another client has seen": {seen, &fresh, false},
 	} {
-		b := shelf{Source: c.source}
+		b := knownSource{Source: c.source}
 		if c.fresh != nil {
 			b.stock = &stock{catalog: communitycatalog.Catalog{Freshness: *c.fresh}}
 		}
@@ -303,27 +307,28 @@ func TestShelf_WhatCountsAsAnUpgrade(t *testing.T) {
 	}
 }
 
-func TestShelfFor_IsTheSourceThatAnUpgradeAsks(t *testing.T) {
+func TestSourceFor_IsTheSourceThatAnUpgradeAsks(t *testing.T) {
 	const url = "https://example.com/all-modules.yaml"
-	plain := shelf{Source: communitycatalog.Source{Name: "plain", URL: url, Kind: communitycatalog.HTTPS}}
-	pinned := shelf{Source: communitycatalog.Source{
+	plain := knownSource{Source: communitycatalog.Source{Name: "plain", URL: url, Kind: communitycatalog.HTTPS}}
+	pinned := knownSource{Source: communitycatalog.Source{
 		Name: "pinned", URL: url, Kind: communitycatalog.HTTPS, Digest: "sha256:" + strings.Repeat("a", 64),
 	}}
+	vouched := &modulestatus.Origin{Name: "plain", URL: url, Digest: pinned.Digest, Pinned: true}
 	for name, c := range map[string]struct {
 		origin *modulestatus.Origin
-		kept   []shelf
+		kept   []knownSource
 		want   string
 	}{
-		"none":                         {nil, []shelf{plain}, ""},
-		"by name":                      {&modulestatus.Origin{Name: "plain", URL: url}, []shelf{pinned, plain}, "plain"},
-		"by address, the stricter one": {&modulestatus.Origin{URL: url}, []shelf{plain, pinned}, "pinned"},
-		"its name is gone":             {&modulestatus.Origin{Name: "other", URL: url}, []shelf{plain}, ""},
-		"another address":              {&modulestatus.Origin{Name: "plain", URL: url + "x"}, []shelf{plain}, ""},
-		"it stopped vouching":          {&modulestatus.Origin{Name: "plain", URL: url, Digest: pinned.Digest, Pinned: true}, []shelf{plain}, ""},
+		"none":                         {nil, []knownSource{plain}, ""},
+		"by name":                      {&modulestatus.Origin{Name: "plain", URL: url}, []knownSource{pinned, plain}, "plain"},
+		"by address, the stricter one": {&modulestatus.Origin{URL: url}, []knownSource{plain, pinned}, "pinned"},
+		"its name is gone":             {&modulestatus.Origin{Name: "other", URL: url}, []knownSource{plain}, ""},
+		"another address":              {&modulestatus.Origin{Name: "plain", URL: url + "x"}, []knownSource{plain}, ""},
+		"it stopped vouching":          {vouched, []knownSource{plain}, ""},
 		"no source is kept":            {&modulestatus.Origin{URL: url}, nil, ""},
 	} {
 		got := ""
-		if found := shelfFor(c.origin, c.kept); found != nil {
+		if found := sourceFor(c.origin, c.kept); found != nil {
 			got = found.Name
 		}
 		if got != c.want {
@@ -332,8 +337,8 @@ func TestShelfFor_IsTheSourceThatAnUpgradeAsks(t *testing.T) {
 	}
 }
 
-func TestShelves_KeepABoundedNumber(t *testing.T) {
-	k := newShelves(t.Context(), func() {})
+func TestSourceReads_KeepABoundedNumber(t *testing.T) {
+	k := newSourceReads(t.Context(), func() {})
 	began := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	for i := range mostStocks + 5 {
 		k.put(fmt.Sprint(i), communitycatalog.Catalog{}, began.Add(time.Duration(i)*time.Second))
@@ -343,9 +348,9 @@ func TestShelves_KeepABoundedNumber(t *testing.T) {
 	}
 }
 
-func TestShelf_TheNewestTemplateWithoutAVersion(t *testing.T) {
-	of := func(versions ...string) *shelf {
-		b := &shelf{stock: &stock{}}
+func TestKnownSource_TheNewestTemplateWithoutAVersion(t *testing.T) {
+	of := func(versions ...string) *knownSource {
+		b := &knownSource{stock: &stock{}}
 		for _, version := range versions {
 			template := v1beta2.ModuleTemplate{}
 			template.Spec.ModuleName, template.Spec.Version = "kiosk", version
@@ -354,10 +359,10 @@ func TestShelf_TheNewestTemplateWithoutAVersion(t *testing.T) {
 		return b
 	}
 	for name, c := range map[string]struct {
-		shelf         *shelf
+		from          *knownSource
 		version, want string
 	}{
-		"never read":            {&shelf{}, "", ""},
+		"never read":            {&knownSource{}, "", ""},
 		"the newest":            {of("1.0.0", "1.10.0", "1.9.0"), "", "1.10.0"},
 		"only pre-releases":     {of("1.0.0-a", "1.0.0-b"), "", "1.0.0-b"},
 		"a named one":           {of("1.0.0", "1.1.0"), "1.0.0", "1.0.0"},
@@ -365,7 +370,7 @@ func TestShelf_TheNewestTemplateWithoutAVersion(t *testing.T) {
 		"no module of the name": {of(), "", ""},
 	} {
 		got := ""
-		if found := c.shelf.template("kiosk", c.version); found != nil {
+		if found := c.from.template("kiosk", c.version); found != nil {
 			got = found.ModuleVersion()
 		}
 		if got != c.want {

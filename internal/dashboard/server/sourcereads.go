@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// shelfLasts is how long the content of a source is reused before it is read again.
-	shelfLasts = 5 * time.Minute
+	// contentLasts is how long the content of a source is reused before it is read again.
+	contentLasts = 5 * time.Minute
 	// sourcesLast is how long the list of sources is reused: no watch covers it.
 	sourcesLast = 10 * time.Second
 	// mostSources bounds how many sources of a user are read, and mostStocks of how many the content is kept.
@@ -31,9 +31,9 @@ const (
 // WhyReading means that a source has not been read yet: a live query gets the answer when it is there.
 const WhyReading = "Reading"
 
-// shelves holds what sources held when they were read last, once for all users who may list a source with the same settings. It is kept
+// sourceReads holds what sources held when they were read last, once for all users who may list a source with the same settings. It is kept
 // when a later reading fails, and lost with the server.
-type shelves struct {
+type sourceReads struct {
 	jobs *jobs
 	// edits counts changes of sources here, so that the list is read again after each.
 	edits atomic.Int64
@@ -48,8 +48,8 @@ type stock struct {
 	read    time.Time
 }
 
-// shelf is a source that a user may see, with what is known of its content.
-type shelf struct {
+// knownSource is a source that a user may see, with what is known of its content.
+type knownSource struct {
 	communitycatalog.Source
 
 	// stock is nil if the source was not read yet.
@@ -59,9 +59,9 @@ type shelf struct {
 	trouble error
 }
 
-func newShelves(life context.Context, wake func()) *shelves {
+func newSourceReads(life context.Context, wake func()) *sourceReads {
 	turns := newTurns(mostSourceReads, mostSourceReadsOfOne, "sources are read")
-	return &shelves{jobs: newJobs(life, wake, turns), stocks: map[string]*stock{}}
+	return &sourceReads{jobs: newJobs(life, wake, turns), stocks: map[string]*stock{}}
 }
 
 // stockKey identifies the content of a source: one with another address, digest or key has another content.
@@ -71,7 +71,7 @@ func stockKey(s communitycatalog.Source) string {
 }
 
 // put keeps the content of a source. Of too many, the one that was read first is dropped.
-func (k *shelves) put(key string, found communitycatalog.Catalog, now time.Time) {
+func (k *sourceReads) put(key string, found communitycatalog.Catalog, now time.Time) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	k.stocks[key] = &stock{found, now}
@@ -86,27 +86,27 @@ func (k *shelves) put(key string, found communitycatalog.Catalog, now time.Time)
 	}
 }
 
-func (k *shelves) get(key string) *stock {
+func (k *sourceReads) get(key string) *stock {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	return k.stocks[key]
 }
 
 // changed forgets how sources were listed and read: a user has changed or read one.
-func (k *shelves) changed(source *communitycatalog.Source) {
+func (k *sourceReads) changed(source *communitycatalog.Source) {
 	k.edits.Add(1)
 	if source != nil {
 		k.jobs.forget(stockKey(*source))
 	}
 }
 
-// shelvesOf returns the sources that a user may list, and begins to read those whose content is not known or old. Namespaces of the
+// knownSources returns the sources that a user may list, and begins to read those whose content is not known or old. Namespaces of the
 // cluster are left out: their modules are those of the cluster.
-func (s *Server) shelvesOf(ctx context.Context, u *User) ([]shelf, error) {
+func (s *Server) knownSources(ctx context.Context, u *User) ([]knownSource, error) {
 	if s.tasks == nil {
 		return nil, nil
 	}
-	key := "sources " + time.Duration(s.shelves.edits.Load()).String()
+	key := "sources " + time.Duration(s.sourceReads.edits.Load()).String()
 	listed, err := recalledFor(ctx, u, key, sourcesLast, func(ctx context.Context) ([]communitycatalog.Source, error) {
 		return s.tasks.Sources(ctx, actor(u))
 	})
@@ -116,31 +116,31 @@ func (s *Server) shelvesOf(ctx context.Context, u *User) ([]shelf, error) {
 	if err != nil {
 		return nil, acted(err)
 	}
-	var all []shelf
+	var all []knownSource
 	for _, source := range listed {
 		if source.Kind != communitycatalog.Cluster && len(all) < mostSources {
-			all = append(all, s.shelfOf(u, source))
+			all = append(all, s.knownSourceOf(u, source))
 		}
 	}
 	return all, nil
 }
 
-// shelfOf returns what is known of a source, and begins to read it if that is old.
-func (s *Server) shelfOf(u *User, source communitycatalog.Source) shelf {
-	is := shelf{Source: source}
+// knownSourceOf returns what is known of a source, and begins to read it if that is old.
+func (s *Server) knownSourceOf(u *User, source communitycatalog.Source) knownSource {
+	is := knownSource{Source: source}
 	if source.URL == "" { // its ConfigMap is invalid, and Error says why
 		is.trouble = fail(http.StatusUnprocessableEntity, WhyInvalid, "%s", source.Error)
 		return is
 	}
 	key, as := stockKey(source), actor(u)
-	got := look(s.shelves.jobs, key, u.Name, shelfLasts, func(ctx context.Context, _ func(string)) (bool, error) {
+	got := look(s.sourceReads.jobs, key, u.Name, contentLasts, func(ctx context.Context, _ func(string)) (bool, error) {
 		found, err := s.tasks.ReadSource(ctx, as, source)
 		if err == nil {
-			s.shelves.put(key, found, s.options.Now())
+			s.sourceReads.put(key, found, s.options.Now())
 		}
 		return err == nil, err
 	})
-	is.stock, is.trouble = s.shelves.get(key), got.err
+	is.stock, is.trouble = s.sourceReads.get(key), got.err
 	is.reading = is.stock == nil && is.trouble == nil
 	if is.stock != nil && is.trouble == nil {
 		is.trouble = is.stock.catalog.Counts(source, s.options.Now())
@@ -149,12 +149,12 @@ func (s *Server) shelfOf(u *User, source communitycatalog.Source) shelf {
 }
 
 // counts reports whether upgrades can be taken from what was read of the source. A source that is only unreachable does not take them away.
-func (b *shelf) counts(now time.Time) bool {
+func (b *knownSource) counts(now time.Time) bool {
 	return b.stock != nil && b.stock.catalog.Counts(b.Source, now) == nil
 }
 
 // content returns what was read of the source last.
-func (b *shelf) content() modulestatus.Stock {
+func (b *knownSource) content() modulestatus.Stock {
 	is := modulestatus.Stock{Source: b.Name}
 	if b.stock != nil {
 		is.Templates, is.Releases = b.stock.catalog.Templates, b.stock.catalog.Releases
@@ -163,7 +163,7 @@ func (b *shelf) content() modulestatus.Stock {
 }
 
 // template returns the template of a version, or of the newest one if none is named; nil if there is none.
-func (b *shelf) template(name, version string) *v1beta2.ModuleTemplate {
+func (b *knownSource) template(name, version string) *v1beta2.ModuleTemplate {
 	if b.stock == nil {
 		return nil
 	}
@@ -188,13 +188,13 @@ func (b *shelf) template(name, version string) *v1beta2.ModuleTemplate {
 	return &templates[found]
 }
 
-// shelfNamed returns one of the sources that a user may list, which must have been read.
-func (s *Server) shelfNamed(ctx context.Context, u *User, name string) (*shelf, error) {
-	all, err := s.shelvesOf(ctx, u)
+// sourceNamed returns one of the sources that a user may list, which must have been read.
+func (s *Server) sourceNamed(ctx context.Context, u *User, name string) (*knownSource, error) {
+	all, err := s.knownSources(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(all, func(b shelf) bool { return b.Name == name })
+	at := slices.IndexFunc(all, func(b knownSource) bool { return b.Name == name })
 	name = clip(name, 100)
 	switch {
 	case at < 0:
