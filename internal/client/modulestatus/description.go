@@ -57,7 +57,7 @@ type withLabels struct {
 	} `json:"labels"`
 }
 
-// plain returns a text of others as one line that has a bounded length, without characters that control a terminal or the direction of text.
+// plain returns a text of others as one line of bounded length, without characters that control a terminal or the direction of text.
 func plain(text string) string {
 	if len(text) > 8*mostDescription {
 		text = text[:8*mostDescription]

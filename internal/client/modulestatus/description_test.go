@@ -25,17 +25,21 @@ func TestDescriptionOf(t *testing.T) {
 		annotations      map[string]string
 		descriptor, want string
 	}{
-		"nothing":            {nil, ``, ""},
-		"own annotation":     {map[string]string{v1beta2.AnnotationDescription: "Ours.", annotationKubernetesDescription: "Theirs."}, component, "Ours."},
-		"well-known":         {map[string]string{annotationKubernetesDescription: "Theirs."}, component, "Theirs."},
-		"blank annotation":   {map[string]string{v1beta2.AnnotationDescription: " \n "}, component, "Of the component."},
-		"second schema":      {nil, `{"metadata":{"labels":[{"name":"kubernetes.io/description","value":"Of v3."}]}}`, "Of v3."},
-		"label is no text":   {nil, `{"component":{"labels":[{"name":"kubernetes.io/description","value":{"a":1}}]}}`, ""},
-		"no JSON":            {nil, `{`, ""},
-		"several lines":      {map[string]string{v1beta2.AnnotationDescription: "One\n\ttwo.\r\n"}, ``, "One two."},
-		"terminal, bidi":     {map[string]string{v1beta2.AnnotationDescription: "a\x1b[31mb\u202ec"}, ``, "a[31mbc"},
-		"markup stays text":  {map[string]string{v1beta2.AnnotationDescription: "<b>x</b>"}, ``, "<b>x</b>"},
-		"longer than a line": {map[string]string{v1beta2.AnnotationDescription: strings.Repeat("é", 600)}, ``, strings.Repeat("é", 499) + "…"},
+		"nothing": {nil, ``, ""},
+		"own annotation": {
+			map[string]string{v1beta2.AnnotationDescription: "Ours.", annotationKubernetesDescription: "Theirs."}, component, "Ours.",
+		},
+		"well-known":        {map[string]string{annotationKubernetesDescription: "Theirs."}, component, "Theirs."},
+		"blank annotation":  {map[string]string{v1beta2.AnnotationDescription: " \n "}, component, "Of the component."},
+		"second schema":     {nil, `{"metadata":{"labels":[{"name":"kubernetes.io/description","value":"Of v3."}]}}`, "Of v3."},
+		"label is no text":  {nil, `{"component":{"labels":[{"name":"kubernetes.io/description","value":{"a":1}}]}}`, ""},
+		"no JSON":           {nil, `{`, ""},
+		"several lines":     {map[string]string{v1beta2.AnnotationDescription: "One\n\ttwo.\r\n"}, ``, "One two."},
+		"terminal, bidi":    {map[string]string{v1beta2.AnnotationDescription: "a\x1b[31mb\u202ec"}, ``, "a[31mbc"},
+		"markup stays text": {map[string]string{v1beta2.AnnotationDescription: "<b>x</b>"}, ``, "<b>x</b>"},
+		"longer than a line": {
+			map[string]string{v1beta2.AnnotationDescription: strings.Repeat("é", 600)}, ``, strings.Repeat("é", 499) + "…",
+		},
 	} {
 		if got := DescriptionOf(describing(c.annotations, c.descriptor)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -60,7 +64,8 @@ func FuzzDescriptionOf(f *testing.F) {
 func TestCatalog_TheNewestDescriptionCounts(t *testing.T) {
 	older, newer := describing(map[string]string{v1beta2.AnnotationDescription: "Old."}, ""), describing(nil, "")
 	for i, template := range []*v1beta2.ModuleTemplate{older, newer} {
-		template.Name, template.Spec.ModuleName, template.Spec.Version = "notes-1."+string(rune('0'+i))+".0", "notes", "1."+string(rune('0'+i))+".0"
+		version := "1." + string(rune('0'+i)) + ".0"
+		template.Name, template.Spec.ModuleName, template.Spec.Version = "notes-"+version, "notes", version
 	}
 	offers := Catalog(Inputs{Templates: []v1beta2.ModuleTemplate{*older, *newer}})
 	if len(offers) != 1 || offers[0].Description != "Old." {

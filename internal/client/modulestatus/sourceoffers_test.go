@@ -90,7 +90,8 @@ func TestOffersOf(t *testing.T) {
 	}, Releases: []v1beta2.ModuleReleaseMeta{{}}}
 	stock.Releases[0].Name = "released"
 	stock.Releases[0].Spec.Mandatory = &v1beta2.Mandatory{Version: "1.0.0"}
-	got := OffersOf(stock, []Offer{{Name: "notes", Type: Manageable}}, []Module{{Name: "kiosk", State: Ready, Version: Version{Installed: "1.0.0"}}})
+	installed := []Module{{Name: "kiosk", State: Ready, Version: Version{Installed: "1.0.0"}}}
+	got := OffersOf(stock, []Offer{{Name: "notes", Type: Manageable}}, installed)
 	types := map[string]Type{}
 	for _, offer := range got {
 		types[offer.Name] = offer.Type
@@ -105,7 +106,8 @@ func TestOffersOf(t *testing.T) {
 		}
 	}
 	at := slices.IndexFunc(got, func(o Offer) bool { return o.Name == "kiosk" })
-	if len(got[at].Versions) != 2 || got[at].Versions[0].Version != "1.1.0" || len(got[at].Installed) != 1 || got[at].Installed[0].Version != "1.0.0" {
+	if kiosk := got[at]; len(kiosk.Versions) != 2 || kiosk.Versions[0].Version != "1.1.0" ||
+		len(kiosk.Installed) != 1 || kiosk.Installed[0].Version != "1.0.0" {
 		t.Errorf("%+v", got[at])
 	}
 	if stock.Templates[0].Namespace != "anywhere" {

@@ -128,7 +128,8 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	s := open(t, ModeLocal, m.selling(t, "bazaar"))
 	s.make(namespace("bazaar"), s.template("bazaar", "kiosk", "0.9.0"))
 	s.enter()
-	if r := s.do(http.MethodPost, "/api/v1/sources", fmt.Sprintf(`{"name":"market","url":%q}`, m.source().URL)); r.status != http.StatusCreated {
+	added := fmt.Sprintf(`{"name":"market","url":%q}`, m.source().URL)
+	if r := s.do(http.MethodPost, "/api/v1/sources", added); r.status != http.StatusCreated {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	list, line := s.sourcesRead("search=newspapers")
@@ -136,7 +137,8 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	row := list.Items[0]
-	if row.Description != "Sells newspapers." || row.Vouched == nil || row.Vouched.State != modulestatus.VouchedPinned || row.Type != modulestatus.Community {
+	if row.Description != "Sells newspapers." || row.Type != modulestatus.Community ||
+		row.Vouched == nil || row.Vouched.State != modulestatus.VouchedPinned {
 		t.Errorf("%+v %+v", row, row.Vouched)
 	}
 	if line.State != sourceRead || !line.Shown || line.Read == nil || line.Modules != 1 || line.Trust != trustAddress || line.Error != "" {
@@ -161,7 +163,8 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 		}
 	}
 	one := get[modulestatus.Offer](s, "/api/v1/catalog/kiosk?source=market")
-	if len(one.Versions) != 2 || one.Versions[0].Vouched == nil || one.Source != "market" || one.Documentation != "https://example.com/kiosk/docs" {
+	if len(one.Versions) != 2 || one.Versions[0].Vouched == nil || one.Source != "market" ||
+		one.Documentation != "https://example.com/kiosk/docs" {
 		t.Errorf("%+v", one)
 	}
 	if r := s.do(http.MethodGet, "/api/v1/catalog/kiosk?source=nosuch", ""); r.status != http.StatusNotFound {
@@ -233,7 +236,8 @@ func TestSourced_ANewerVersionOfTheSourceIsAnUpgrade(t *testing.T) {
 	if review := get[versionReview](s, "/api/v1/direct/kiosk/review?version=1.1.0"); review.Against != "1.0.0" || review.Version != "1.1.0" {
 		t.Errorf("%+v", review)
 	}
-	if list := get[catalogList](s, "/api/v1/catalog?installed=true&source=market"); list.Total != 1 || list.Items[0].Installed[0].Version != "1.0.0" {
+	list := get[catalogList](s, "/api/v1/catalog?installed=true&source=market")
+	if list.Total != 1 || list.Items[0].Installed[0].Version != "1.0.0" {
 		t.Errorf("%+v", list)
 	}
 

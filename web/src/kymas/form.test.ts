@@ -91,7 +91,8 @@ describe('what is stored of a form', () => {
     expect(JSON.stringify(plain(form))).not.toContain('secret')
     expect(restored(JSON.parse(JSON.stringify(plain(form))))).toEqual({ ...form, kubeconfig: '' })
   })
-  it.each([null, 7, 'x', { name: 7 }, { modules: 'warden' }, { modules: [1] }, { labels: null }, { labels: [] }])('is no form: %j', (stored) =>
+  const wrong = [null, 7, 'x', { name: 7 }, { modules: 'warden' }, { modules: [1] }, { labels: null }, { labels: [] }]
+  it.each(wrong)('is no form: %j', (stored) =>
     expect(restored(stored)).toBeUndefined(),
   )
 })

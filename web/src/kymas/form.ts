@@ -42,7 +42,7 @@ const empty: Form = {
 }
 
 /** plain is what of a form may be stored in the tab: all of it but the kubeconfig. */
-export const plain = (form: Form): Omit<Form, 'kubeconfig'> => ({ ...form, kubeconfig: undefined })
+export const plain = (form: Form): Omit<Form, 'kubeconfig'> & { kubeconfig?: undefined } => ({ ...form, kubeconfig: undefined })
 
 /** restored is a form that was stored, which may be anything, without a kubeconfig; undefined where it is not a form. */
 export function restored(stored: unknown): Form | undefined {

@@ -1,7 +1,6 @@
 // The line above and below a list whose rows can be chosen: this page, all that match, how many are chosen.
 import { Button, Checkbox } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
-import type { List } from '../api'
 import { ask, type Refusal } from '../live/http'
 import type { RowsPath } from './allRows'
 import { sentence } from '../words'
