@@ -1,0 +1,1 @@
+var e=`@cluster`;function t(e){return e.source?{source:e.source}:e.namespace?{namespace:e.namespace}:{}}function n(e){let n=new URLSearchParams(t(e)).toString();return`/catalog/${encodeURIComponent(e.name)}${n&&`?`+n}`}function r(e){return`/add?`+new URLSearchParams({module:e.name,...t(e)}).toString()}export{t as i,e as n,n as r,r as t};

@@ -1,1 +1,0 @@
-import{k as e}from"./basics-Bz1gyVIR.js";function t(e,t){return typeof e==`boolean`?e:t.autoContrast}var n={name:`search`,size:24,node:[[`path`,{d:`m21 21-4.34-4.34`,key:`14j7rj`}],[`circle`,{cx:`11`,cy:`11`,r:`8`,key:`4ej97u`}]]};n.node;var r=e(n);export{t as n,r as t};
