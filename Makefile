@@ -244,7 +244,7 @@ vuln: ## Look for known vulnerabilities of what is linked; VULNDB=/a/folder is a
 test-browser: ## Use the dashboard of a playground in a real browser (needs chromium and Node.js); dist/browser keeps what it saw.
 	@hack/browser/check.sh
 	$(MAKE) build-playground cli
-	$(GO) build -o $(BIN)/fleet ./tests/bench/fleet
+	$(GO) build -o $(BIN)/hubserver ./tests/bench/hubserver
 	[ -d web/node_modules/@playwright ] || (cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund)
 	$(with-assets) cd web && npm run --silent browser -- $(TESTARGS)
 

@@ -21,13 +21,13 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** fleetOf starts a hub with Kymas, as tests/bench/fleet says, and a dashboard of it. */
+/** fleetOf starts a hub with Kymas, as tests/bench/hubserver says, and a dashboard of it. */
 export async function fleetOf(name: string, args: string[]): Promise<Fleet> {
   const dir = artifacts(name)
   rmSync(dir, { recursive: true, force: true })
   mkdirSync(dir, { recursive: true })
   const hub = await start({
-    program: program('fleet'),
+    program: program('hubserver'),
     args: ['-dir', dir, '-manager', program('manager'), ...args],
     cwd: root,
     log: artifacts(`${name}.log`),

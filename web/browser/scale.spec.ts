@@ -16,7 +16,7 @@ let fleet: Fleet
 
 test.beforeAll('a hub with many Kymas', async () => {
   test.setTimeout(600_000)
-  fleet = await fleetOf('fleet-standing', ['-standing', String(kymas), '-modules', String(modules)])
+  fleet = await fleetOf('fleet-idle', ['-idle', String(kymas), '-modules', String(modules)])
 })
 test.afterAll(() => fleet.stop())
 

@@ -115,7 +115,7 @@ func fill(b *testing.B, config *rest.Config) {
 	if err := c.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.DefaultNamespace}}); err != nil {
 		b.Fatal(err)
 	}
-	if err := testbench.CreateStandingFleet(b.Context(), c, kymas, modules); err != nil {
+	if err := testbench.CreateIdleKymas(b.Context(), c, kymas, modules); err != nil {
 		b.Fatal(err)
 	}
 }

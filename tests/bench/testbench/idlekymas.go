@@ -11,10 +11,10 @@ import (
 	"github.com/kyma-project/lifecycle-manager/api/v1beta2"
 )
 
-// standingObjects is how many objects the inventory of each standing Manifest has.
-const standingObjects = 20
+// idleObjects is how many objects the inventory of each idle Manifest has.
+const idleObjects = 20
 
-// trouble is what is wrong with a standing module: of a hundred Kymas, those from on to below until have it.
+// trouble is what is wrong with a idle module: of a hundred Kymas, those from on to below until have it.
 type trouble struct {
 	from, until     int
 	state           v1beta2.State
@@ -29,20 +29,20 @@ var troubles = []trouble{
 	{9, 12, v1beta2.StateProcessing, v1beta2.ReasonWaitingForProbe, "waits for %d objects"},
 }
 
-// CreateStandingFleet writes Kymas, the Manifests of their modules and what the catalog says of these, with a status as a manager writes
+// CreateIdleKymas writes Kymas, the Manifests of their modules and what the catalog says of these, with a status as a manager writes
 // it. The namespace of the hub must exist. No manager may run: it would find no runtimes.
-func CreateStandingFleet(ctx context.Context, c client.Client, kymas, modules int) error {
+func CreateIdleKymas(ctx context.Context, c client.Client, kymas, modules int) error {
 	for module := range modules {
-		if err := createStandingOffer(ctx, c, standingModule(module)); err != nil {
+		if err := createIdleOffer(ctx, c, idleModule(module)); err != nil {
 			return err
 		}
 	}
-	return many(ctx, 0, kymas, func(ctx context.Context, i int) error { return createStandingKyma(ctx, c, i, modules) })
+	return many(ctx, 0, kymas, func(ctx context.Context, i int) error { return createIdleKyma(ctx, c, i, modules) })
 }
 
-func standingModule(i int) string { return fmt.Sprintf("module%c", 'a'+i) }
+func idleModule(i int) string { return fmt.Sprintf("module%c", 'a'+i) }
 
-func createStandingOffer(ctx context.Context, c client.Client, module string) error {
+func createIdleOffer(ctx context.Context, c client.Client, module string) error {
 	release := &v1beta2.ModuleReleaseMeta{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta2.DefaultNamespace, Name: module}}
 	release.Spec.ModuleName, release.Spec.OCMComponentName = module, componentName(module)
 	for channel, version := range map[string]string{v1beta2.DefaultChannel: "1.1.0", "fast": "1.2.0"} {
@@ -58,7 +58,7 @@ func createStandingOffer(ctx context.Context, c client.Client, module string) er
 	return c.Create(ctx, release)
 }
 
-func createStandingKyma(ctx context.Context, c client.Client, i, modules int) error {
+func createIdleKyma(ctx context.Context, c client.Client, i, modules int) error {
 	kyma := NewKyma(KymaName(i))
 	kyma.Labels = map[string]string{
 		"env": []string{"dev", "stage", "prod"}[i%3], "region": fmt.Sprintf("region-%d", i%7), "tenant": fmt.Sprintf("tenant-%03d", i/4),
@@ -68,13 +68,13 @@ func createStandingKyma(ctx context.Context, c client.Client, i, modules int) er
 	}
 	status := v1beta2.KymaStatus{State: v1beta2.StateReady, ObservedGeneration: 1}
 	for j := range modules {
-		one := standingStatus(i, j, kyma.Spec.Channel)
+		one := idleStatus(i, j, kyma.Spec.Channel)
 		kyma.Spec.Modules = append(kyma.Spec.Modules, v1beta2.Module{Name: one.Name})
 		status.Modules = append(status.Modules, one)
 		if one.State != v1beta2.StateReady {
 			status.State = one.State
 		}
-		if err := createStandingManifest(ctx, c, kyma.Name, one); err != nil {
+		if err := createIdleManifest(ctx, c, kyma.Name, one); err != nil {
 			return err
 		}
 	}
@@ -85,12 +85,12 @@ func createStandingKyma(ctx context.Context, c client.Client, i, modules int) er
 	return c.Status().Update(ctx, kyma)
 }
 
-func standingStatus(kyma, module int, channel string) v1beta2.ModuleStatus {
+func idleStatus(kyma, module int, channel string) v1beta2.ModuleStatus {
 	version := map[string]string{"fast": "1.2.0"}[channel]
 	if version == "" {
 		version = []string{"1.1.0", "1.1.0", "1.0.0"}[(kyma+module)%3]
 	}
-	name := standingModule(module)
+	name := idleModule(module)
 	one := v1beta2.ModuleStatus{
 		Name: name, Channel: channel, Version: version, State: v1beta2.StateReady,
 		Manifest: &v1beta2.TrackingObject{PartialMeta: v1beta2.PartialMeta{
@@ -105,7 +105,7 @@ func standingStatus(kyma, module int, channel string) v1beta2.ModuleStatus {
 	return one
 }
 
-func createStandingManifest(ctx context.Context, c client.Client, kyma string, of v1beta2.ModuleStatus) error {
+func createIdleManifest(ctx context.Context, c client.Client, kyma string, of v1beta2.ModuleStatus) error {
 	manifest := &v1beta2.Manifest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: v1beta2.DefaultNamespace, Name: kyma + "-" + of.Name,
 		Labels: map[string]string{
@@ -118,7 +118,7 @@ func createStandingManifest(ctx context.Context, c client.Client, kyma string, o
 	}
 	manifest.Status = v1beta2.ManifestStatus{State: of.State, ObservedGeneration: 1}
 	manifest.Status.Operation, manifest.Status.LastUpdateTime = of.Message, metav1.NewTime(time.Now())
-	for i := range standingObjects {
+	for i := range idleObjects {
 		manifest.Status.Synced = append(manifest.Status.Synced, v1beta2.Resource{
 			Version: "v1", Kind: "ConfigMap", Namespace: v1beta2.RuntimeNamespace, Name: fmt.Sprintf("%s-%d", of.Name, i), Hash: "0123456789abcdef",
 		})

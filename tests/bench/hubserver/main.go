@@ -22,15 +22,15 @@ import (
 const startPatience = 5 * time.Minute
 
 type options struct {
-	dir, manager                string
-	standing, modules, runtimes int
+	dir, manager            string
+	idle, modules, runtimes int
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "existing folder for the kubeconfig and what the hub writes")
 	flag.StringVar(&o.manager, "manager", "", "program of the manager, which -runtimes needs")
-	flag.IntVar(&o.standing, "standing", 0, "Kymas with a status, without a manager")
+	flag.IntVar(&o.idle, "idle", 0, "Kymas with a status, without a manager")
 	flag.IntVar(&o.modules, "modules", 5, "modules of each of them")
 	flag.IntVar(&o.runtimes, "runtimes", 0, "Kymas with a simulated runtime and a manager")
 	flag.Parse()
@@ -38,15 +38,15 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "fleet:", err)
+		fmt.Fprintln(os.Stderr, "hubserver:", err)
 		os.Exit(1) //nolint:gocritic // the signal handler ends with the process
 	}
 }
 
 // run starts the hub, says where its kubeconfig is, and waits for the end.
 func run(ctx context.Context, o options) error {
-	if (o.standing > 0) == (o.runtimes > 0) || o.dir == "" {
-		return errors.New("name -dir, and either -standing or -runtimes")
+	if (o.idle > 0) == (o.runtimes > 0) || o.dir == "" {
+		return errors.New("name -dir, and either -idle or -runtimes")
 	}
 	bench, err := testbench.Open(ctx, testbench.Options{
 		Dir: o.dir, Manager: o.manager, Runtimes: o.runtimes, Simulated: o.runtimes > 0, Logs: o.dir,
@@ -63,8 +63,8 @@ func serve(ctx context.Context, bench *testbench.Bench, o options) error {
 	defer cancel()
 	begun := time.Now()
 	var err error
-	if o.standing > 0 {
-		err = testbench.CreateStandingFleet(starting, bench.Hub.Client, o.standing, o.modules)
+	if o.idle > 0 {
+		err = testbench.CreateIdleKymas(starting, bench.Hub.Client, o.idle, o.modules)
 	} else {
 		err = rollOut(starting, bench, o.runtimes)
 	}
