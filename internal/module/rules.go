@@ -274,18 +274,18 @@ var rules = [...]Rule{
 			"`kyma rollback` goes back to the version before."},
 	ruleApprovalRequired: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonApprovalRequired,
 		Message: `version {version} waits for consent{detail}`,
-		Remedy: "Look at what it asks for with `kyma permissions {module}`, and agree with `kyma approve {module}`. Where the message names " +
+		Remedy: "Look at what it asks for with `kyma permissions MODULE`, and agree with `kyma approve MODULE`. Where the message names " +
 			"the hub, only its operator can."},
 	ruleRequirementMissing: {Kinds: []Kind{Waiting}, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
-		Remedy:  "Add what is missing; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
+		Remedy:  "Add what is missing; the version is installed at once when it is there. `kyma requirements MODULE` lists all of it."},
 	ruleRequirementComing: {Kinds: []Kind{Waiting}, State: v1beta2.StateProcessing, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
 		Remedy: "Wait: what is missing is on its way, or is being looked for. If it lasts: see the module or the cluster that the " +
 			"message names."},
 	ruleRequirementAbsent: {Kinds: []Kind{Waiting}, State: v1beta2.StateWarning, Reason: v1beta2.ReasonRequirementMissing,
 		Message: `version {version} needs {detail}`,
-		Remedy:  "Add what the message names; the version is installed at once when it is there. `kyma requirements {module}` lists all of it."},
+		Remedy:  "Add what the message names; the version is installed at once when it is there. `kyma requirements MODULE` lists all of it."},
 	ruleRequirementInvalid: {Kinds: refusedKinds, State: v1beta2.StateError, Reason: v1beta2.ReasonTemplateInvalid,
 		Message: `what ModuleTemplate "{template}" requires cannot be read: {detail}`,
 		Remedy: "Correct `spec.requires` of the ModuleTemplate, or its annotation `operator.kyma-project.io/requires` " +

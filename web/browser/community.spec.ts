@@ -51,6 +51,8 @@ test.describe('from a source', () => {
     await expect(page.getByRole('row', { name: /kiosk/ })).toHaveCount(1) // the copy in the cluster is the same
     await look(page, 'catalog-of-source')
     await row.getByRole('link', { name: 'kiosk', exact: true }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'kiosk' })).toBeVisible()
+    await settled(page)
     await expect(page.getByText('A kiosk for everybody who passes by.')).toBeVisible()
     await look(page, 'offer-of-source')
   })

@@ -44,7 +44,7 @@ test('a version is promoted, goes through the first waves, and is stopped in the
   await page.getByRole('button', { name: 'See what would change' }).click()
   const split = `${runtimes} Kymas follow this channel: ${pilot} at once, ${runtimes - pilot} later by themselves.`
   await expect(page.getByText(split)).toBeVisible(patience)
-  await expect(page.getByText(/^Objects: /)).toBeVisible(patience) // the content of both versions was read and compared
+  await expect(page.getByText(/^Objects: 3 changed/)).toBeAttached(patience) // the content of both versions was read and compared
   await look(page, 'rollout-promote')
   await agree(page, 'Offer this version')
   await expect(page.getByRole('dialog').getByText('Done', { exact: true })).toBeVisible(patience)

@@ -52,7 +52,8 @@ const demo = '/modules/kcp-system/demo'
 /** addresses are examples of each pattern, with the steps, tabs and dialogs that stand in the address. A new pattern needs one. */
 const addresses: Record<string, string[]> = {
   kymas: ['/kymas', '/kymas?state=Error&sort=-name'],
-  'kymas/:ns/:kyma': ['/kymas/kcp-system/demo', '/kymas/kcp-system/demo?tab=events', '/kymas/kcp-system/demo?operation=run'],
+  'kymas/new': ['/kymas/new'],
+  'kymas/:ns/:kyma': ['', '?tab=history', '?operation=run'].map((rest) => `/kymas/kcp-system/demo${rest}`),
   modules: ['/modules', '/modules?type=community&outdated=true'],
   'modules/:name': ['/modules/keda'],
   'modules/:name/delete': ['/modules/greeter/delete'],
@@ -85,25 +86,28 @@ test('every address of the front end is among these', () => {
   expect(patterns.filter((pattern) => !addresses[pattern]?.length)).toEqual([])
 })
 
-for (const address of Object.values(addresses).flat()) {
-  test(`${address}: a reload and Back show the same`, async ({ page }) => {
-    await world(page, 'data')
-    await page.goto(base + address)
-    await settled(page)
-    const shown = async () => ({ at: page.url(), head: await page.getByRole('heading', { level: 1 }).first().textContent() })
-    if (redirects.includes(address)) await expect(page).not.toHaveURL(base + address)
-    const first = await shown()
-    await page.reload()
-    await settled(page)
-    expect(await shown()).toEqual(first)
-    if (first.at.includes('operation=')) return // its dialog is above the links of the page
-    const [elsewhere, there] = address === '/settings' ? ['Fleet', '/fleet'] : ['Settings', '/settings']
-    await page.getByRole('link', { name: elsewhere, exact: true }).click()
-    await expect(page).toHaveURL(base + there)
-    await page.goBack()
-    await settled(page)
-    await expect.poll(shown).toEqual(first)
-  })
+test('every address shows the same after a reload, and after Back from another page', async ({ page }) => {
+  await world(page, 'data')
+  for (const address of Object.values(addresses).flat()) await test.step(address, () => staysAt(page, address))
+})
+
+/** staysAt goes to an address, reloads it, goes to another page, and back. */
+async function staysAt(page: Page, address: string) {
+  await page.goto(base + address)
+  await settled(page)
+  const shown = async () => ({ at: page.url(), head: await page.getByRole('heading', { level: 1 }).first().textContent() })
+  if (redirects.includes(address)) await expect(page).not.toHaveURL(base + address)
+  const first = await shown()
+  await page.reload()
+  await settled(page)
+  expect(await shown(), address).toEqual(first)
+  if (first.at.includes('operation=')) return // its dialog is above the links of the page
+  const [elsewhere, there] = address === '/settings' ? ['Fleet', '/fleet'] : ['Settings', '/settings']
+  await page.getByRole('link', { name: elsewhere, exact: true }).click()
+  await expect(page).toHaveURL(base + there)
+  await page.goBack()
+  await settled(page)
+  await expect.poll(shown, { message: address }).toEqual(first)
 }
 
 test.describe('the wizard', () => {
