@@ -60,7 +60,7 @@ test('a module is installed by the keyboard alone', async ({ page }) => {
 
   await tabTo(page, /For which Kyma/)
   await page.keyboard.type('local')
-  await expect(page.getByRole('option')).toHaveText(['kcp-system/local-demo'])
+  await expect(page.getByRole('listbox').getByRole('option')).toHaveText(['kcp-system/local-demo'])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('combobox', { name: 'For which Kyma?' })).toHaveValue('kcp-system/local-demo')
