@@ -3,7 +3,7 @@
 // or a container is written into the status of a pod, since the node of the playground runs nothing (tests/node has a real one).
 import type { Page } from '@playwright/test'
 import { apply, kubectl, kyma } from './cluster'
-import { agree, finished, patience } from './hands'
+import { finished, patience } from './hands'
 import { picture } from './look'
 import { expect, settled, test } from './test'
 
@@ -43,7 +43,7 @@ async function cause(page: Page, name: string, module: string, sentence: RegExp)
 /** fix presses the button that helps, looks at what would change, and does it. */
 async function fix(page: Page, title: string, begun: RegExp) {
   await page.getByRole('group', { name: 'What helps' }).getByRole('button', { name: title }).click(patience)
-  await agree(page, title)
+  await page.getByRole('dialog').getByRole('button', { name: title, exact: true }).click()
   await finished(page, begun)
   await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).last().click()
 }
