@@ -46,7 +46,7 @@ func newMarket(t *testing.T, versions ...string) *market {
 	return m
 }
 
-// sells changes the versions of module kiosk in the catalog; without any, there is none.
+// sells changes the versions of module stall in the catalog; without any, there is none.
 func (m *market) sells(versions ...string) {
 	var text strings.Builder
 	for _, version := range versions {
@@ -54,13 +54,13 @@ func (m *market) sells(versions ...string) {
 apiVersion: operator.kyma-project.io/v1beta2
 kind: ModuleTemplate
 metadata:
-  name: kiosk-%[1]s
+  name: stall-%[1]s
   annotations: {operator.kyma-project.io/description: Sells newspapers., operator.kyma-project.io/raw-manifest-digest: "sha256:%[2]s"}
 spec:
-  moduleName: kiosk
+  moduleName: stall
   version: %[1]s
-  info: {repository: https://example.com/kiosk, documentation: https://example.com/kiosk/docs}
-  resources: [{name: rawManifest, link: https://example.com/kiosk-%[1]s.yaml}]
+  info: {repository: https://example.com/stall, documentation: https://example.com/stall/docs}
+  resources: [{name: rawManifest, link: https://example.com/stall-%[1]s.yaml}]
 `, version, strings.Repeat("a", 64))
 	}
 	m.text.Store(text.String())
@@ -126,14 +126,14 @@ func (s *site) sourcesRead(query string) (catalogList, sourceLine) {
 func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	m := newMarket(t, "1.0.0", "1.1.0")
 	s := open(t, ModeLocal, m.selling(t, "bazaar"))
-	s.make(namespace("bazaar"), s.template("bazaar", "kiosk", "0.9.0"))
+	s.make(namespace("bazaar"), s.template("bazaar", "stall", "0.9.0"))
 	s.enter()
 	added := fmt.Sprintf(`{"name":"market","url":%q}`, m.source().URL)
 	if r := s.do(http.MethodPost, "/api/v1/sources", added); r.status != http.StatusCreated {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	list, line := s.sourcesRead("search=newspapers")
-	if list.Total != 1 || list.Items[0].Name != "kiosk" || list.Items[0].Source != "market" || len(list.Items[0].Versions) != 2 {
+	if list.Total != 1 || list.Items[0].Name != "stall" || list.Items[0].Source != "market" || len(list.Items[0].Versions) != 2 {
 		t.Fatalf("%+v", list)
 	}
 	row := list.Items[0]
@@ -146,13 +146,13 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	}
 	asked := m.asked.Load()
 	for query, want := range map[string][]string{
-		"search=kiosk&source=market":               {"market"},
-		"search=kiosk&source=%40cluster":           {""},
-		"search=kiosk":                             {"", "market"},
-		"search=kiosk&sort=-source":                {"market", ""},
-		"search=kiosk&installed=true":              {},
-		"search=kiosk&type=manageable":             {},
-		"search=kiosk&source=market&source=nosuch": {"market"},
+		"search=stall&source=market":               {"market"},
+		"search=stall&source=%40cluster":           {""},
+		"search=stall":                             {"", "market"},
+		"search=stall&sort=-source":                {"market", ""},
+		"search=stall&installed=true":              {},
+		"search=stall&type=manageable":             {},
+		"search=stall&source=market&source=nosuch": {"market"},
 	} {
 		got := []string{}
 		for _, one := range get[catalogList](s, "/api/v1/catalog?"+query).Items {
@@ -162,12 +162,12 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
-	one := get[modulestatus.Offer](s, "/api/v1/catalog/kiosk?source=market")
+	one := get[modulestatus.Offer](s, "/api/v1/catalog/stall?source=market")
 	if len(one.Versions) != 2 || one.Versions[0].Vouched == nil || one.Source != "market" ||
-		one.Documentation != "https://example.com/kiosk/docs" {
+		one.Documentation != "https://example.com/stall/docs" {
 		t.Errorf("%+v", one)
 	}
-	if r := s.do(http.MethodGet, "/api/v1/catalog/kiosk?source=nosuch", ""); r.status != http.StatusNotFound {
+	if r := s.do(http.MethodGet, "/api/v1/catalog/stall?source=nosuch", ""); r.status != http.StatusNotFound {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if r := s.do(http.MethodGet, "/api/v1/catalog/nosuch?source=market", ""); r.status != http.StatusNotFound {
@@ -180,7 +180,7 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	m.sells() // it cannot be read any more, and what was read of it stays
 	s.server.sourceReads.jobs.forget(stockKey(sourceStored(s, m)))
 	eventually(t, 20*time.Second, "the failure is told", func() bool {
-		list, line = s.sourcesRead("search=kiosk&source=market")
+		list, line = s.sourcesRead("search=stall&source=market")
 		return line.State == sourceFailed
 	})
 	if list.Total != 1 || !line.Shown || line.Read == nil || line.Error == "" {
@@ -198,7 +198,7 @@ func TestCatalog_HasWhatSourcesOffer(t *testing.T) {
 	if r := s.do(http.MethodDelete, "/api/v1/sources/market", ""); r.status != http.StatusNoContent {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
-	if list = get[catalogList](s, "/api/v1/catalog?search=kiosk"); list.Total != 1 || len(list.Sources) != 0 {
+	if list = get[catalogList](s, "/api/v1/catalog?search=stall"); list.Total != 1 || len(list.Sources) != 0 {
 		t.Errorf("the source is removed: %+v", list)
 	}
 }
@@ -217,10 +217,10 @@ func TestSourced_ANewerVersionOfTheSourceIsAnUpgrade(t *testing.T) {
 	if err := store.Add(t.Context(), m.source(), false); err != nil {
 		t.Fatal(err)
 	}
-	s.installed("kiosk", "1.0.0", m.source())
+	s.installed("stall", "1.0.0", m.source())
 	s.enter()
 	found := func(query string) []moduleRow {
-		return get[List[moduleRow]](s, "/api/v1/modules?search=kiosk&"+query).Items
+		return get[List[moduleRow]](s, "/api/v1/modules?search=stall&"+query).Items
 	}
 	eventually(t, 20*time.Second, "it is outdated", func() bool { return len(found("outdated=true")) == 1 })
 	if row := found("")[0]; row.Version.Available != "1.1.0" || row.Version.Installed != "1.0.0" || row.Kyma != "" {
@@ -229,11 +229,11 @@ func TestSourced_ANewerVersionOfTheSourceIsAnUpgrade(t *testing.T) {
 	if got := get[overview](s, "/api/v1/overview"); got.Outdated != 1 {
 		t.Errorf("the overview counts %d", got.Outdated)
 	}
-	one := get[moduleDetail](s, "/api/v1/direct/kiosk")
+	one := get[moduleDetail](s, "/api/v1/direct/stall")
 	if one.Module.Version.Available != "1.1.0" || len(one.Versions) != 3 || one.Versions[0].Version != "1.2.0-rc1" {
 		t.Errorf("%+v", one.Versions)
 	}
-	if review := get[versionReview](s, "/api/v1/direct/kiosk/review?version=1.1.0"); review.Against != "1.0.0" || review.Version != "1.1.0" {
+	if review := get[versionReview](s, "/api/v1/direct/stall/review?version=1.1.0"); review.Against != "1.0.0" || review.Version != "1.1.0" {
 		t.Errorf("%+v", review)
 	}
 	list := get[catalogList](s, "/api/v1/catalog?installed=true&source=market")
@@ -271,7 +271,7 @@ func TestSourced_WhoMayNotListSourcesIsTold(t *testing.T) {
 	if list.Total != 0 || len(list.Sources) != 0 || !slices.ContainsFunc(list.Unread, func(u Unread) bool { return u.Kind == "ConfigMap" }) {
 		t.Errorf("%+v", list)
 	}
-	if r := s.do(http.MethodGet, "/api/v1/catalog/kiosk?source=market", ""); r.status != http.StatusForbidden {
+	if r := s.do(http.MethodGet, "/api/v1/catalog/stall?source=market", ""); r.status != http.StatusForbidden {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if m.asked.Load() != 0 {
@@ -353,7 +353,7 @@ func TestKnownSource_TheNewestTemplateWithoutAVersion(t *testing.T) {
 		b := &knownSource{stock: &stock{}}
 		for _, version := range versions {
 			template := v1beta2.ModuleTemplate{}
-			template.Spec.ModuleName, template.Spec.Version = "kiosk", version
+			template.Spec.ModuleName, template.Spec.Version = "stall", version
 			b.stock.catalog.Templates = append(b.stock.catalog.Templates, template)
 		}
 		return b
@@ -370,7 +370,7 @@ func TestKnownSource_TheNewestTemplateWithoutAVersion(t *testing.T) {
 		"no module of the name": {of(), "", ""},
 	} {
 		got := ""
-		if found := c.from.template("kiosk", c.version); found != nil {
+		if found := c.from.template("stall", c.version); found != nil {
 			got = found.ModuleVersion()
 		}
 		if got != c.want {
