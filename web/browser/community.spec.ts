@@ -69,7 +69,7 @@ test.describe('from a source', () => {
     await page.goto('/upgrade')
     await page.getByRole('checkbox', { name: /^Upgrade fountain/ }).check()
     await agree(page, 'See what would change')
-    await expect(page.getByText(/kiosk:1\.1\.0/).first()).toBeVisible()
+    await expect(happening(page).getByText(/kiosk:1\.1\.0/).first()).toBeVisible()
     await expect(page.getByText(/^kiosk 1\.1\.0 comes from the catalog/)).toBeVisible()
     await expect(page.getByText('kiosk: what 1.1.0 may do and changes')).toBeVisible()
     await page.reload()

@@ -1,6 +1,6 @@
 // A deed in a dialog: what is asked first, then what it would do, then how it is going. The last has an address of its own.
 import { Button, Modal } from '@mantine/core'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import type { Deed } from '../api'
 import { FormModal } from '../parts/formmodal'
@@ -27,8 +27,27 @@ interface Props {
   started?: () => void
 }
 
-/** held are the operations whose dialog is open already: the one of the address would be a second one. */
+/**
+ * held are the operations whose dialog is open already: the one of the address would be a second one. That takes over when the part of the
+ * page goes that began them, as a button does once it has helped.
+ */
 const held = new Set<string>()
+const listeners = new Set<() => void>()
+
+function hold(ids: string[]) {
+  ids.forEach((id) => held.add(id))
+  listeners.forEach((listen) => listen())
+}
+
+function release(ids: string[]) {
+  ids.forEach((id) => held.delete(id))
+  listeners.forEach((listen) => listen())
+}
+
+function listenToHeld(listen: () => void) {
+  listeners.add(listen)
+  return () => void listeners.delete(listen)
+}
 
 export function DeedModal({ title, verb, deed, danger, ask, before, version, close, started }: Props) {
   const navigate = useNavigate()
@@ -36,14 +55,13 @@ export function DeedModal({ title, verb, deed, danger, ask, before, version, clo
   const [ids, setIds] = useState<string[]>([])
   const shown = useRef(false)
   const end = () => {
-    ids.forEach((id) => held.delete(id))
     shown.current = false
     setIds([])
     close()
   }
   const leave = () => {
     if (ids.length > 0) void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
-    end()
+    else end()
   }
   const there = ids.length > 0 && dialogOf(search).includes(ids[0] ?? '')
   const latest = useRef(end)
@@ -52,11 +70,11 @@ export function DeedModal({ title, verb, deed, danger, ask, before, version, clo
   })
   useEffect(() => {
     if (there) shown.current = true
-    else if (shown.current) latest.current() // Back closes the dialog
+    else if (shown.current) latest.current() // it was closed, or Back was pressed
   }, [there])
-  useEffect(() => () => ids.forEach((id) => held.delete(id)), [ids])
+  useEffect(() => () => release(ids), [ids])
   const begun = (all: string[]) => {
-    all.forEach((id) => held.add(id))
+    hold(all)
     setIds(all)
     void navigate({ pathname, search: searchWith(search, all) })
     started?.()
@@ -116,7 +134,8 @@ function Running({ ids, close }: { ids: string[]; close: () => void }) {
 export function OperationDialog() {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
-  const ids = dialogOf(search).filter((id) => !held.has(id))
+  const open = useSyncExternalStore(listenToHeld, () => [...held].join(' '))
+  const ids = dialogOf(search).filter((id) => !open.split(' ').includes(id))
   const close = () => void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
   return (
     <Modal opened={ids.length > 0} onClose={close} title="Operation" size="lg">
