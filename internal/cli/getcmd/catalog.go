@@ -53,7 +53,8 @@ func catalogSearch(s *show) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "search WORD...",
 		Short: "Search the available modules",
-		Long:  "Search the available modules: every word must be in the name, the description, the component, a link, a version or a kind of the module.",
+		Long: "Search the available modules: every word must be in the name, the description, the component, a link, a version or a kind " +
+			"of the module.",
 		Example: "  kyma catalog search sample\n" +
 			"  kyma catalog search serverless function -o name",
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,

@@ -14,8 +14,8 @@ import (
 // mostRemovals bounds how many objects of a module a preview lists.
 const mostRemovals = 200
 
-// removals returns the objects that the lifecycle manager deletes along with modules of a Kyma: those that their Manifests list. What cannot
-// be told is a warning.
+// removals returns the objects that the lifecycle manager deletes along with modules of a Kyma: those that their Manifests list. What
+// cannot be told is a warning.
 func (s *hubContext) removals(ctx context.Context, names []string) (changes []Change, warnings []string) {
 	for _, name := range names {
 		known := s.StatusOf(name)
@@ -26,7 +26,8 @@ func (s *hubContext) removals(ctx context.Context, names []string) (changes []Ch
 		switch err := s.Get(ctx, client.ObjectKey{Namespace: known.Manifest.Namespace, Name: known.Manifest.Name}, manifest); {
 		case apierrors.IsNotFound(err):
 		case err != nil:
-			warnings = append(warnings, fmt.Sprintf("which objects of module %s are deleted in the runtime cannot be told: %s", name, errorText(err)))
+			warnings = append(warnings,
+				fmt.Sprintf("which objects of module %s are deleted in the runtime cannot be told: %s", name, errorText(err)))
 		default:
 			changes = append(changes, s.removalsOf(manifest)...)
 			if len(manifest.Status.InventoryShards) > 0 {

@@ -64,8 +64,8 @@ func (s *Server) offeredResource(ctx context.Context, u *User, r *http.Request) 
 	return is, nil
 }
 
-// offerIn returns what a request with the parameters version, namespace, source and kyma is about: an offer of the catalog, and a Kyma where
-// one is named.
+// offerIn returns what a request with the parameters version, namespace, source and kyma is about: an offer of the catalog, and a Kyma
+// where one is named.
 func (s *Server) offerIn(ctx context.Context, u *User, r *http.Request) (*snapshot, *v1beta2.ModuleTemplate, *v1beta2.Kyma, error) {
 	query := r.URL.Query()
 	if err := known(query, "version", "namespace", "source", "kyma"); err != nil {

@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"errors"
 	"net/http"
 	"slices"
@@ -66,8 +66,7 @@ func newSourceReads(life context.Context, wake func()) *sourceReads {
 
 // stockKey identifies the content of a source: one with another address, digest or key has another content.
 func stockKey(s communitycatalog.Source) string {
-	text, _ := json.Marshal([]any{s.Name, s.URL, s.Digest, s.Key, s.RequireFreshness}) // strings always become JSON
-	return string(text)
+	return fmt.Sprintf("%q %q %q %q %t", s.Name, s.URL, s.Digest, s.Key, s.RequireFreshness)
 }
 
 // put keeps the content of a source. Of too many, the one that was read first is dropped.

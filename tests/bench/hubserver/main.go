@@ -79,7 +79,7 @@ func serve(ctx context.Context, bench *testbench.Bench, o options) error {
 	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
 		return err
 	}
-	fmt.Printf("ready after %s: %s http://%s\n", time.Since(begun).Round(time.Millisecond), file, bench.Registry.Host)
+	fmt.Fprintf(os.Stdout, "ready after %s: %s http://%s\n", time.Since(begun).Round(time.Millisecond), file, bench.Registry.Host)
 	<-ctx.Done()
 	return nil
 }

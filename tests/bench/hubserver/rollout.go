@@ -17,7 +17,8 @@ const module = "lantern"
 // offers it.
 func rollOut(ctx context.Context, bench *testbench.Bench, runtimes int) error {
 	for _, version := range []string{"1.0.0", "1.1.0"} {
-		if err := bench.Offer(ctx, testbench.Module{Name: module, Version: version, Objects: 3, Deployment: true, RollbackTo: ">=1.0.0"}); err != nil {
+		offered := testbench.Module{Name: module, Version: version, Objects: 3, Deployment: true, RollbackTo: ">=1.0.0"}
+		if err := bench.Offer(ctx, offered); err != nil {
 			return err
 		}
 	}
