@@ -195,6 +195,7 @@ test('9 deletion: objects of users hold a module', async ({ page }) => {
 
 test('10 suspended: a Kyma that is left alone', async ({ page }) => {
   await modules('asleep', [{ name: 'serverless' }])
+  await ready('asleep')
   await kubectl(['label', 'kyma', 'asleep', '-n', 'kcp-system', 'operator.kyma-project.io/skip-reconciliation=true', '--overwrite'])
   await cause(page, 'asleep', 'serverless', /^Module serverless has been suspended: /)
   await fix(page, 'Resume the Kyma', /Resume Kyma/)
