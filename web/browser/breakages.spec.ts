@@ -10,7 +10,7 @@ import { expect, settled, test } from './test'
 test.describe.configure({ mode: 'serial' })
 
 const space = 'kyma-system'
-const hub = ['patient', 'needy', 'astray', 'asked', 'held', 'asleep']
+const hub = ['patient', 'needy', 'astray', 'asked', 'held', 'behind']
 
 /** unfit is a version whose pod asks for a node that there is not; it is in the registry of the playground. */
 const unfit = {
@@ -193,11 +193,9 @@ test('9 deletion: objects of users hold a module', async ({ page }) => {
   await expect.poll(() => field('held', '.status.modules[*].name'), patience).toBe('')
 })
 
-test('10 suspended: a Kyma that is left alone', async ({ page }) => {
-  await modules('asleep', [{ name: 'serverless' }])
-  await ready('asleep')
-  await kubectl(['label', 'kyma', 'asleep', '-n', 'kcp-system', 'operator.kyma-project.io/skip-reconciliation=true', '--overwrite'])
-  await cause(page, 'asleep', 'serverless', /^Module serverless has been suspended: /)
-  await fix(page, 'Resume the Kyma', /Resume Kyma/)
-  await ready('asleep')
+test('10 version: one that nobody has published', async ({ page }) => {
+  await modules('behind', [{ name: 'serverless', version: '9.9.9' }])
+  await cause(page, 'behind', 'serverless', /^Module serverless has had no version to install.*"serverless-9\.9\.9" not found/)
+  await fix(page, "Follow the Kyma's channel regular (1.0.0)", /serverless/)
+  await ready('behind')
 })
