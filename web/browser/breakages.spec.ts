@@ -193,7 +193,7 @@ test('9 deletion: objects of users hold a module', async ({ page }) => {
   await expect.poll(() => field('held', '.status.modules[*].name'), patience).toBe('')
 })
 
-test('10 version: one that nobody has published', async ({ page }) => {
+test('10 version: one that is not published', async ({ page }) => {
   await modules('behind', [{ name: 'serverless', version: '9.9.9' }])
   await cause(page, 'behind', 'serverless', /^Module serverless has had no version to install.*"serverless-9\.9\.9" not found/)
   await fix(page, "Follow the Kyma's channel regular (1.0.0)", /serverless/)

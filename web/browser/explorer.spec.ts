@@ -1,4 +1,4 @@
-// The objects of a module: from the tree to the pod, its YAML and its log, by an address, by keys, and for somebody who may see little.
+// The objects of a module: from the tree to the pod, its YAML and its log, by an address, by keys, and for a user who may see little.
 import type { Page } from '@playwright/test'
 import { kubectl, kubeconfigOf } from './cluster'
 import { patience } from './hands'
@@ -132,7 +132,7 @@ test('the graph shows the same, also 768 px wide', async ({ page }) => {
   await look(page, 'explorer-graph')
 })
 
-test.describe('somebody who may read Deployments and no pods', () => {
+test.describe('a user who may read Deployments and no pods', () => {
   test.use({ storageState: { cookies: [], origins: [] } })
   let board: Running
 

@@ -99,7 +99,7 @@ func TestRead_WhatTheOperatorMadeAndWhatItsWorkloadsRun(t *testing.T) {
 	p.object("v1", "Pod", "worker-1-x", r, pod())
 	p.object("v1", "ConfigMap", "settings", custom, nil)
 	p.object("v1", "Secret", "token", custom, nil)
-	p.object("v1", "ConfigMap", "of-nobody", nil, nil)
+	p.object("v1", "ConfigMap", "unowned", nil, nil)
 	said := []schema.GroupVersionKind{{Group: "not.served.example.com", Version: "v1", Kind: "Gone"}}
 	found := Read(t.Context(), p, p.RESTMapper(), []*unstructured.Unstructured{custom}, said)
 	if got, want := names(found), "ConfigMap/settings Deployment/worker Pod/worker-1-x ReplicaSet/worker-1 Secret/token"; got != want {

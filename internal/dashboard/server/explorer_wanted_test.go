@@ -28,7 +28,7 @@ func TestWanted_WhatCannotBeKnownIsToldWithTheReason(t *testing.T) {
 	}
 	d = until(s, ofLantern("unwanted", "kind=Pod&namespace=unwanted&name=lantern-1-x&wanted=true"), over)
 	if w := d.Wanted; w.State != reviewNone || w.Note == "" {
-		t.Errorf("what nobody installs: %+v", w)
+		t.Errorf("what the version does not install: %+v", w)
 	}
 }
 

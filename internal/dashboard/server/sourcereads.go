@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +106,7 @@ func (s *Server) knownSources(ctx context.Context, u *User) ([]knownSource, erro
 	if s.tasks == nil {
 		return nil, nil
 	}
-	key := "sources " + time.Duration(s.sourceReads.edits.Load()).String()
+	key := "sources " + strconv.FormatInt(s.sourceReads.edits.Load(), 10)
 	listed, err := recalledFor(ctx, u, key, sourcesLast, func(ctx context.Context) ([]communitycatalog.Source, error) {
 		return s.tasks.Sources(ctx, actor(u))
 	})
