@@ -1,10 +1,24 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 import { mock } from './mock/plugin'
+import { messages } from './src/messages'
+
+const all: Record<string, Record<string, unknown>> = messages
+
+/** inlined puts each message where it is used: otherwise the first page loads the words of every page. */
+const inlined = {
+  name: 'inlined-messages',
+  apply: 'build' as const,
+  enforce: 'pre' as const,
+  transform: {
+    filter: { code: /\bmessages\./ },
+    handler: (code: string) => code.replace(/\bmessages\.(\w+)\.(\w+)/g, (path, area, key) => JSON.stringify(all[area]?.[key]) ?? path),
+  },
+}
 
 // The build is written to where Go embeds it. Names are hashes of what is in the files, so that the same sources give the same bytes.
 export default defineConfig(({ command, mode }) => ({
-  plugins: [react(), ...(command === 'serve' && mode !== 'test' ? [mock()] : [])],
+  plugins: [inlined, react(), ...(command === 'serve' && mode !== 'test' ? [mock()] : [])],
   build: {
     outDir: '../internal/dashboard/server/assets/dist',
     emptyOutDir: true,

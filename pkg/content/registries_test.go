@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -51,14 +50,7 @@ func TestAnswersOfARegistryHaveReasons(t *testing.T) {
 }
 
 func TestRegistries_ARegistryThatDoesNotAnswer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	const nobody = "127.0.0.1:1" // a port that was free a moment ago may already be that of another test's server
 	dripping := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		drop := time.NewTicker(5 * time.Millisecond)

@@ -264,9 +264,7 @@ var _ = Describe("Traces", Ordered, func() {
 		Expect(time.Since(begun)).To(BeNumerically("<", normal+4*time.Second), "two seconds are for the last spans")
 	},
 		Entry("where the collector is dead", func() string {
-			listener := listen()
-			Expect(listener.Close()).To(Succeed())
-			return "http://" + listener.Addr().String()
+			return "http://127.0.0.1:1" // a port that was free a moment ago may already be that of a server
 		}, "refused"),
 		Entry("where the collector accepts and never answers", func() string {
 			listener := listen()

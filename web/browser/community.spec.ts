@@ -62,12 +62,12 @@ test.describe('from a source', () => {
   })
 
   test('a newer version of the source is an upgrade on every page, with several others in one operation', async ({ page, request }) => {
-    await done(request, community('fountain', '1.0.0'))
+    await done(request, community('lantern', '1.0.0'))
     await page.goto('/modules?outdated=true')
     await expect(page.getByRole('row', { name: /kiosk/ })).toContainText('1.1.0')
     await page.getByRole('checkbox', { name: 'Choose kiosk' }).check()
     await page.goto('/upgrade')
-    await page.getByRole('checkbox', { name: /^Upgrade fountain/ }).check()
+    await page.getByRole('checkbox', { name: /^Upgrade lantern/ }).check()
     await agree(page, 'See what would change')
     await expect(happening(page).getByText(/kiosk:1\.1\.0/).first()).toBeVisible()
     await expect(page.getByText(/^kiosk 1\.1\.0 comes from the catalog/)).toBeVisible()

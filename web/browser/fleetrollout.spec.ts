@@ -42,7 +42,7 @@ test('a version is promoted, goes through the first waves, and is stopped in the
   await page.getByRole('button', { name: 'Offer another version' }).click()
   await page.getByRole('combobox', { name: 'Version', exact: true }).selectOption('1.1.0')
   await page.getByRole('button', { name: 'See what would change' }).click()
-  const split = `${runtimes} Kymas follow this channel: ${pilot} at once, ${runtimes - pilot} later by themselves.`
+  const split = `${runtimes} Kymas follow this channel: ${pilot} at once, ${runtimes - pilot} later, automatically.`
   await expect(page.getByText(split)).toBeVisible(patience)
   await expect(page.getByText(/^Objects: 3 changed/)).toBeAttached(patience) // the content of both versions was read and compared
   await look(page, 'rollout-promote')

@@ -11,6 +11,7 @@ const modules: Sold[] = [
   { name: 'kiosk', versions: ['1.0.0', '1.1.0'], listed: true },
   { name: 'mailbox', versions: ['1.0.0', '1.1.0'], listed: false },
   { name: 'fountain', versions: ['1.0.0', '1.1.0'], listed: false },
+  { name: 'lantern', versions: ['1.0.0', '1.1.0'], listed: false },
   { name: 'trickster', versions: ['1.0.0'], listed: false, words: { help: hostile('help'), state: 'Error', message: hostile('message') } },
 ]
 

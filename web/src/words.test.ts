@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { messages } from './messages'
 import { ago, count, initials, phaseWord, refText, safeLink, sentence, stateWord } from './words'
 
 it('follows links of https, and no others', () => {
@@ -49,6 +50,10 @@ it('has initials for every name', () => {
 })
 
 it('counts in words', () => {
-  expect([count(1, 'module'), count(0, 'module'), count(25000, 'Kyma')]).toEqual(['1 module', '0 modules', '25,000 Kymas'])
+  expect([count(1, messages.nouns.module), count(0, messages.nouns.module), count(25000, messages.nouns.kyma)]).toEqual([
+    '1 module',
+    '0 modules',
+    '25,000 Kymas',
+  ])
   expect(refText({ kind: 'Pod', namespace: 'a', name: 'b' })).toBe('Pod a/b')
 })

@@ -1,5 +1,7 @@
 // The words of the page: what a state, a phase or a kind is called, and what it means for users who never used kubectl.
 import type { ModuleType, OperationState, Phase, State } from './api'
+import { fill, type Noun } from './fill'
+import { messages } from './messages'
 
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'idle'
 export interface Word {
@@ -9,50 +11,50 @@ export interface Word {
 }
 
 export const states: Record<State, Word> = {
-  Ready: { label: 'Ready', tone: 'ok', means: 'It runs in the version that was asked for.' },
+  Ready: { label: messages.states.ready, tone: 'ok', means: messages.states.readyMeans },
   Processing: {
-    label: 'Processing',
+    label: messages.states.processing,
     tone: 'busy',
-    means: 'It is being set up or not ready yet. Where this does not pass, the reason says why.',
+    means: messages.states.processingMeans,
   },
-  Deleting: { label: 'Deleting', tone: 'busy', means: 'It is being removed.' },
-  Warning: { label: 'Warning', tone: 'warn', means: 'It runs, but not as it was asked for.' },
-  Error: { label: 'Error', tone: 'bad', means: 'It does not work. The reason says what to do.' },
-  Unknown: { label: 'Unknown', tone: 'idle', means: 'It cannot be determined from here. The reason says why.' },
-  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'It keeps running, but is neither upgraded nor repaired.' },
-  NotConfigured: { label: 'Not configured', tone: 'idle', means: 'It is there and waits for a configuration.' },
+  Deleting: { label: messages.states.deleting, tone: 'busy', means: messages.states.deletingMeans },
+  Warning: { label: messages.states.warning, tone: 'warn', means: messages.states.warningMeans },
+  Error: { label: messages.states.error, tone: 'bad', means: messages.states.errorMeans },
+  Unknown: { label: messages.states.unknown, tone: 'idle', means: messages.states.unknownMeans },
+  Unmanaged: { label: messages.states.unmanaged, tone: 'idle', means: messages.states.unmanagedMeans },
+  NotConfigured: { label: messages.states.notConfigured, tone: 'idle', means: messages.states.notConfiguredMeans },
 }
 
 export const phases: Record<Phase, Word> = {
-  NotInstalled: { label: 'Not installed', tone: 'idle', means: 'Nothing of it is in the cluster.' },
-  Installing: { label: 'Installing', tone: 'busy', means: 'It is being set up.' },
-  Installed: { label: 'Installed', tone: 'ok', means: 'All its parts are in the cluster.' },
-  Upgrading: { label: 'Upgrading', tone: 'busy', means: 'It is being brought to another version.' },
-  Deleting: { label: 'Deleting', tone: 'busy', means: 'It is being removed.' },
-  Failed: { label: 'Failed', tone: 'bad', means: 'It could not be set up.' },
-  Unmanaged: { label: 'Unmanaged', tone: 'idle', means: 'Its objects keep running, unmanaged.' },
-  Orphaned: { label: 'Orphaned', tone: 'warn', means: 'Its parts are there, but what describes them is gone.' },
-  Unknown: { label: 'Unknown', tone: 'idle', means: 'It could not be read.' },
+  NotInstalled: { label: messages.phases.notInstalled, tone: 'idle', means: messages.phases.notInstalledMeans },
+  Installing: { label: messages.phases.installing, tone: 'busy', means: messages.phases.installingMeans },
+  Installed: { label: messages.phases.installed, tone: 'ok', means: messages.phases.installedMeans },
+  Upgrading: { label: messages.phases.upgrading, tone: 'busy', means: messages.phases.upgradingMeans },
+  Deleting: { label: messages.phases.deleting, tone: 'busy', means: messages.phases.deletingMeans },
+  Failed: { label: messages.phases.failed, tone: 'bad', means: messages.phases.failedMeans },
+  Unmanaged: { label: messages.phases.unmanaged, tone: 'idle', means: messages.phases.unmanagedMeans },
+  Orphaned: { label: messages.phases.orphaned, tone: 'warn', means: messages.phases.orphanedMeans },
+  Unknown: { label: messages.phases.unknown, tone: 'idle', means: messages.phases.unknownMeans },
 }
 
 export const types: Record<ModuleType, { label: string; means: string }> = {
-  managed: { label: 'Managed', means: 'The lifecycle manager installs, upgrades and repairs it.' },
-  manageable: { label: 'Manageable', means: 'The lifecycle manager can look after it once you add it to a Kyma.' },
-  community: { label: 'Community', means: 'Made by the community: no guarantees, and you upgrade it yourself.' },
+  managed: { label: messages.moduleTypes.managed, means: messages.moduleTypes.managedMeans },
+  manageable: { label: messages.moduleTypes.manageable, means: messages.moduleTypes.manageableMeans },
+  community: { label: messages.moduleTypes.community, means: messages.moduleTypes.communityMeans },
 }
 
 export const operationStates: Record<OperationState, Word> = {
-  Running: { label: 'Running', tone: 'busy', means: 'It goes on, also when you close this page.' },
-  Succeeded: { label: 'Done', tone: 'ok', means: 'Everything was done.' },
-  Failed: { label: 'Failed', tone: 'bad', means: 'It stopped. What was done so far stays, and it can be started again.' },
-  Interrupted: { label: 'Interrupted', tone: 'warn', means: 'The dashboard that ran it is gone. Resume to go on where it stopped.' },
-  Cancelled: { label: 'Cancelled', tone: 'idle', means: 'A user stopped it. Completed steps stay.' },
+  Running: { label: messages.operationStates.running, tone: 'busy', means: messages.operationStates.runningMeans },
+  Succeeded: { label: messages.operationStates.succeeded, tone: 'ok', means: messages.operationStates.succeededMeans },
+  Failed: { label: messages.operationStates.failed, tone: 'bad', means: messages.operationStates.failedMeans },
+  Interrupted: { label: messages.operationStates.interrupted, tone: 'warn', means: messages.operationStates.interruptedMeans },
+  Cancelled: { label: messages.operationStates.cancelled, tone: 'idle', means: messages.operationStates.cancelledMeans },
 }
 
 /** severity orders states from good to bad, as internal/client/modulestatus does. */
 export const severity: State[] = ['Error', 'Warning', 'Unknown', 'Deleting', 'Processing', 'NotConfigured', 'Unmanaged', 'Ready']
 
-const unknown: Word = { label: 'Unknown', tone: 'idle', means: 'A state that this page does not know.' }
+const unknown: Word = { label: messages.common.unknownLabel, tone: 'idle', means: messages.common.statePageNotKnow }
 
 /** stateWord returns the label of a state; an unknown state keeps its own name. */
 export function stateWord(state: string | undefined): Word {
@@ -73,8 +75,8 @@ export function operationWord(state: string | undefined): Word {
 }
 
 /** count writes a number with its noun: 1 module, 2 modules. */
-export function count(n: number, one: string, many = one + 's'): string {
-  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`
+export function count(n: number, noun: Noun): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? noun.one : noun.other}`
 }
 
 /** sentence makes a whole sentence of a message: the server begins them small and without a full stop. */
@@ -107,13 +109,18 @@ export function hue(name: string): number {
 /** ago says how long something is past, in words. */
 export function ago(then: string | undefined, now: number): string {
   const at = then ? Date.parse(then) : NaN
-  if (Number.isNaN(at)) return 'at an unknown time'
+  if (Number.isNaN(at)) return messages.words.atAnUnknownTime
   const seconds = Math.max(0, Math.round((now - at) / 1000))
-  if (seconds < 10) return 'just now'
-  if (seconds < 60) return `${seconds} seconds ago`
-  if (seconds < 3600) return `${count(Math.floor(seconds / 60), 'minute')} ago`
-  if (seconds < 86400) return `${count(Math.floor(seconds / 3600), 'hour')} ago`
-  return `${count(Math.floor(seconds / 86400), 'day')} ago`
+  if (seconds < 10) return messages.words.justNow
+  if (seconds < 60) return fill(messages.words.secondsAgo, { seconds })
+  if (seconds < 3600) return fill(messages.words.minutesAgo, { minutes: count(Math.floor(seconds / 60), messages.nouns.minute) })
+  if (seconds < 86400) return fill(messages.words.hoursAgo, { hours: count(Math.floor(seconds / 3600), messages.nouns.hour) })
+  return fill(messages.words.daysAgo, { days: count(Math.floor(seconds / 86400), messages.nouns.day) })
+}
+
+/** moduleText writes a module as "notes in kcp-system/demo"; one without a Kyma has only its name. */
+export function moduleText({ name, kyma }: { name: string; kyma?: string }): string {
+  return kyma ? fill(messages.words.nameInKyma, { name, kyma }) : name
 }
 
 /** refText writes an object as "Deployment kyma-system/notes". */

@@ -13,6 +13,8 @@ import { TextSearch } from '../parts/search'
 import { sentence } from '../words'
 import { ofSource, SourceSelect, useSourceOffers } from './SourceOffers'
 import { choicesOf, installedIn, isPicked, keyOf, versionOf, type Move, type Wizard } from './wizard'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   w: Wizard
@@ -40,12 +42,12 @@ export function Choose({ w, act, wanted, begun, begin }: Props) {
     if (!picked && !installedIn(w, first)) act({ do: 'toggle', offer: first })
   }, [begun, begin, first, picked, act, w])
   return (
-    <section className="stack" aria-label="Choose modules">
+    <section className="stack" aria-label={messages.common.chooseModules}>
       <div className="side-by-side">
         <Target w={w} act={act} wanted={wanted.kyma} />
         <SourceSelect value={source} change={setSource} />
       </div>
-      <TextSearch label="Search the catalog" value={search} change={setSearch} />
+      <TextSearch label={messages.common.searchTheCatalog} value={search} change={setSearch} />
       <Loaded answer={answer}>{(list) => <Offers list={list} w={w} act={act} />}</Loaded>
     </section>
   )
@@ -62,26 +64,26 @@ function Target({ w, act, wanted }: { w: Wizard; act: (m: Move) => void; wanted:
   const known = asked === '' ? knownOf(answer) : undefined
   useSettled(w, act, named.waits ? undefined : known)
   if (known && known.total === 0) {
-    const why = answer.error || hidden(known.unread, 'Kyma') ? 'It cannot be read which Kymas there are' : 'There is no Kyma here'
-    return <p className="dim flat">{why}: modules are installed directly in this cluster.</p>
+    const why = answer.error || hidden(known.unread, 'Kyma') ? messages.choose.cannotReadKymas : messages.choose.thereIsNoKymaHere
+    return <p className="dim flat">{fill(messages.choose.modulesInstalledDirectlyCluster, { why })}</p>
   }
   const ids = [...new Set([...(w.kyma ? [w.kyma] : []), ...items.map((k) => `${k.namespace}/${k.name}`)])]
   return (
     <Select
-      label="For which Kyma?"
-      description="Community modules go directly into this cluster."
+      label={messages.choose.forWhichKyma}
+      description={messages.choose.communityModulesGoDirectlyInto}
       maw={420}
-      placeholder="Choose a Kyma"
+      placeholder={messages.choose.chooseAKyma}
       data={ids}
       value={w.kyma || null}
       searchable
       clearable
       searchValue={search}
       onSearchChange={setSearch}
-      nothingFoundMessage="No Kyma of that name"
+      nothingFoundMessage={messages.choose.noKymaOfThatName}
       error={answer.error && sentence(answer.error.message)}
       filter={({ options }) => options}
-      clearButtonProps={{ 'aria-label': 'No Kyma' }}
+      clearButtonProps={{ 'aria-label': messages.choose.noKyma }}
       onChange={(id) => act({ do: 'kyma', kyma: items.find((k) => `${k.namespace}/${k.name}` === id) ?? null })}
     />
   )
@@ -127,8 +129,8 @@ function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move)
   if (items.length === 0) {
     return (
       <div className="card">
-        <Empty icon={<Store size={40} aria-hidden />} title="No matching modules">
-          Try another word, or add a source of community modules.
+        <Empty icon={<Store size={40} aria-hidden />} title={messages.common.noMatchingModules}>
+          {messages.choose.tryAnotherWordAddSource}
         </Empty>
       </div>
     )
@@ -141,24 +143,26 @@ function Offers({ list, w, act }: { list: List<Offer>; w: Wizard; act: (m: Move)
           <Card key={keyOf(offer)} offer={offer} w={w} act={act} />
         ))}
       </div>
-      {list.total > items.length && <p className="dim flat">And {list.total - items.length} more: search for what you need.</p>}
+      {list.total > items.length && (
+        <p className="dim flat">{fill(messages.choose.moreSearchNeed, { total: list.total - items.length })}</p>
+      )}
     </>
   )
 }
 
 /** From tells the namespace of an offer: several can offer modules of one name. */
 function From({ offer }: { offer: Offer }) {
-  return offer.namespace && !offer.source ? <Tag means="The namespace that offers it.">{offer.namespace}</Tag> : null
+  return offer.namespace && !offer.source ? <Tag means={messages.choose.theNamespaceThatOffersIt}>{offer.namespace}</Tag> : null
 }
 
 function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => void }) {
   const pick = w.picks.find((p) => keyOf(p.offer) === keyOf(offer))
   const there = installedIn(w, offer)
-  const mandatory = offer.mandatory ? 'Comes by itself' : ''
+  const mandatory = offer.mandatory ? messages.choose.comesByItself : ''
   const version = pick
     ? versionOf(w, pick)
     : (offer.channels?.find((c) => c.channel === w.kymaChannel) ?? offer.channels?.[0] ?? offer.versions?.[0])?.version
-  const hindered = there || mandatory || (choicesOf(w, offer).length > 0 ? '' : 'No version can be had')
+  const hindered = there || mandatory || (choicesOf(w, offer).length > 0 ? '' : messages.common.noVersionCanBeHad)
   return (
     <label className="card pad pick" data-on={Boolean(pick)}>
       <input
@@ -175,7 +179,7 @@ function Card({ offer, w, act }: { offer: Offer; w: Wizard; act: (m: Move) => vo
           <TypeTag type={offer.type} />
           {version && <Tag>{version}</Tag>}
           <From offer={offer} />
-          {offer.versions?.find((v) => v.version === version)?.beta && <Tag tone="warn">Beta</Tag>}
+          {offer.versions?.find((v) => v.version === version)?.beta && <Tag tone="warn">{messages.common.beta}</Tag>}
         </span>
         {(offer as OfferRow).description && <span className="dim small two-lines">{(offer as OfferRow).description}</span>}
         {hindered && <span className="dim small">{hindered}</span>}

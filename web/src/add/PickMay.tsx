@@ -9,6 +9,8 @@ import { missing, NeedList } from '../review/Needs'
 import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { sentence } from '../words'
 import { versionOf, viaKyma, type Move, type Pick, type Wizard } from './wizard'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const askedFor = (pick: Pick, version: string) => ({ name: pick.offer.name, version, ...placeOf(pick.offer) })
 
@@ -38,15 +40,15 @@ export function PickNeeds({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Mo
     setBusy(false)
   }
   return (
-    <section className="stack tight" aria-label={`What ${pick.offer.name} needs`}>
+    <section className="stack tight" aria-label={fill(messages.pickMay.whatNeeds, { name: pick.offer.name })}>
       <p className="flat small">
-        <strong>It needs</strong>
+        <strong>{messages.pickMay.itNeeds}</strong>
       </p>
       <NeedList needs={needs} chosen={chosen} reason={data?.reason} />
       {lacks.length > 0 && (
         <div>
           <Button size="compact-md" variant="light" loading={busy} onClick={() => void add()}>
-            Add what is missing
+            {messages.common.addWhatIsMissing}
           </Button>
         </div>
       )}
@@ -64,12 +66,12 @@ export function PicksMay({ w }: { w: Wizard }) {
   const picks = w.picks.filter((pick) => versionOf(w, pick) !== '')
   if (picks.length === 0) return null
   return (
-    <section className="stack tight" aria-label="What these versions may do">
-      <h3 className="flat">{picks.length === 1 ? 'This version may …' : 'These versions may …'}</h3>
+    <section className="stack tight" aria-label={messages.pickMay.whatTheseVersionsMayDo}>
+      <h3 className="flat">{picks.length === 1 ? messages.common.thisVersionMay : messages.pickMay.theseVersionsMay}</h3>
       {picks.map((pick, i) => (
         <ReviewOf
           key={pick.offer.name}
-          title={`What ${pick.offer.name} ${versionOf(w, pick)} may do`}
+          title={fill(messages.pickMay.whatMayDo, { name: pick.offer.name, version: versionOf(w, pick) })}
           of={query('/catalog/{name}/review', askedFor(pick, versionOf(w, pick)))}
           eager={i < eagerly}
           open={picks.length === 1}

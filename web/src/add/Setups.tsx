@@ -8,12 +8,14 @@ import { Avatar, Notice } from '../parts/basics'
 import { Loading } from '../parts/loaded'
 import { sentence } from '../words'
 import { detailOf, keyOf, versionOf, viaKyma, type Move, type Pick, type Setup, type Wizard } from './wizard'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
 export function Setups({ w, act }: { w: Wizard; act: (m: Move) => void }) {
   return (
-    <section className="stack" aria-label="Configuration">
+    <section className="stack" aria-label={messages.common.configuration}>
       {w.picks.map((pick) => (
         <One key={keyOf(pick.offer)} w={w} pick={pick} act={act} />
       ))}
@@ -33,13 +35,13 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
         <span className="dim mono small">{versionOf(w, pick)}</span>
       </div>
       {detail && !detail.resource ? (
-        <p className="dim flat">There is nothing to configure.</p>
+        <p className="dim flat">{messages.setups.thereIsNothingToConfigure}</p>
       ) : (
-        <Radio.Group value={pick.setup} onChange={set} label={`How should ${name} be set up?`}>
+        <Radio.Group value={pick.setup} onChange={set} label={fill(messages.setups.howShouldBeSetUp, { name })}>
           <div className="stack tight choices">
-            <Radio value="suggested" label="As the module suggests" description="Good for a start. You can change it later." />
-            <Radio value="own" label="My own way" description="Fill in a form, or write it yourself." />
-            <Radio value="none" label="Not yet" description="It is installed, but stays inactive until it is configured." />
+            <Radio value="suggested" label={messages.common.asTheModuleSuggests} description={messages.setups.goodStartChangeLater} />
+            <Radio value="own" label={messages.setups.myOwnWay} description={messages.setups.fillFormWriteYourself} />
+            <Radio value="none" label={messages.setups.notYet} description={messages.setups.installedButStaysInactiveUntil} />
           </div>
         </Radio.Group>
       )}
@@ -57,9 +59,9 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
     return (
       <Notice tone="ok">
         <p>
-          Your configuration is kept.{' '}
+          {messages.setups.yourConfigurationIsKept}{' '}
           <button type="button" className="linklike" onClick={() => act({ do: 'setup', name, setup: 'own' })}>
-            Begin anew
+            {messages.setups.beginAnew}
           </button>
         </p>
       </Notice>
@@ -80,19 +82,19 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
   if (!start)
     return (
       <Notice>
-        <p>Nothing tells how this version is configured. Take the suggested way, and change it later.</p>
+        <p>{messages.setups.nothingTellsHowVersionConfigured}</p>
       </Notice>
     )
   return (
     <>
       {!answer.data?.default && (
         <Notice>
-          <p>What this version suggests is not known here, so this begins empty. The cluster checks it when the module is there.</p>
+          <p>{messages.setups.versionSuggestsNotKnownHere}</p>
         </Notice>
       )}
       {answer.data?.default && !answer.data.schema && (
-        <Notice title="There is no form for it yet">
-          <p>This begins with what the module suggests. {sentence(answer.data.reason)}</p>
+        <Notice title={messages.setups.noFormYet}>
+          <p>{fill(messages.setups.beginsModuleSuggests, { reason: sentence(answer.data.reason) })}</p>
         </Notice>
       )}
       <Part code={configure}>
@@ -103,7 +105,7 @@ function Own({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
             schema={answer.data?.schema ?? null}
             edit={pick.edit}
             changed={(edit) => act({ do: 'edit', name, edit })}
-            verb="Keep this configuration"
+            verb={messages.setups.keepThisConfiguration}
             done={(resource) => act({ do: 'setup', name, setup: 'own', resource })}
           />
         )}

@@ -4,6 +4,8 @@ import type { OfferList, List, Offer, OfferRow } from '../api'
 import { query } from '../live/http'
 import type { Failure } from '../live/live'
 import { useLive, type Answer } from '../live/useLive'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** ofSource makes an offer of the wizard of what a source has: it is installed directly, whatever manages others of its name. */
 export function ofSource(offer: OfferRow): OfferRow {
@@ -16,13 +18,24 @@ export function SourceSelect({ value, change }: { value: string; change: (name: 
   const names = (answer.data?.items ?? []).filter((source) => source.kind !== 'cluster').map((source) => source.name)
   if (names.length === 0 && value === '') return null
   if (value !== '' && !names.includes(value)) names.push(value) // the one of the address may be gone: then one must get away from it
-  const data = [{ value: '', label: 'The catalog of this cluster' }, ...names.map((name) => ({ value: name, label: `Source ${name}` }))]
-  return <NativeSelect label="Modules from" value={value} data={data} maw={420} onChange={(event) => change(event.currentTarget.value)} />
+  const data = [
+    { value: '', label: messages.sourceOffers.theCatalogOfThisCluster },
+    ...names.map((name) => ({ value: name, label: fill(messages.sourceOffers.sourceName, { name }) })),
+  ]
+  return (
+    <NativeSelect
+      label={messages.sourceOffers.modulesFrom}
+      value={value}
+      data={data}
+      maw={420}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
+  )
 }
 
 /** goneSource is the answer of a source that an old address names. */
 function goneSource(name: string): Failure {
-  return { status: 404, reason: 'NotFound', message: `there is no source ${name} any more: choose another place above` }
+  return { status: 404, reason: 'NotFound', message: fill(messages.sourceOffers.noSourceAnyMoreChoose, { name }) }
 }
 
 /** shownOf is the answer of a source, of what the server says of the catalog. */

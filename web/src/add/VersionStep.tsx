@@ -4,11 +4,13 @@ import { Avatar, Notice, Tag, TypeTag } from '../parts/basics'
 import { CommunityNotice } from './Community'
 import { PickNeeds } from './PickMay'
 import { choicesOf, detailOf, keyOf, type Move, type Pick, type Wizard } from './wizard'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function VersionStep({ w, act }: { w: Wizard; act: (m: Move) => void }) {
   const manageable = w.picks.some((p) => p.offer.type !== 'community')
   return (
-    <section className="stack" aria-label="Versions">
+    <section className="stack" aria-label={messages.common.versions}>
       {w.picks.map((pick) => (
         <One key={keyOf(pick.offer)} w={w} pick={pick} act={act} />
       ))}
@@ -16,24 +18,21 @@ export function VersionStep({ w, act }: { w: Wizard; act: (m: Move) => void }) {
       {manageable && w.kyma !== '' && (
         <details className="card pad" open={w.direct}>
           <summary>
-            <strong>Advanced: without the lifecycle manager</strong>
+            <strong>{messages.versionStep.advancedWithoutTheLifecycleManager}</strong>
           </summary>
           <div className="stack after-summary">
-            <p className="flat">
-              The module is installed directly in this cluster, not in the Kyma. You upgrade and repair it yourself then, and full
-              support is given up. You will have to type that you want it. A module that a Kyma has already is refused.
-            </p>
+            <p className="flat">{messages.versionStep.moduleInstalledDirectlyClusterNot}</p>
             <Checkbox
               checked={w.direct}
               onChange={(event) => act({ do: 'direct', on: event.currentTarget.checked })}
-              label="Install without the lifecycle manager"
+              label={messages.versionStep.installWithoutTheLifecycleManager}
             />
           </div>
         </details>
       )}
       {manageable && w.kyma === '' && (
-        <Notice tone="warn" title="Without a Kyma">
-          <p>No Kyma is chosen, so these modules are installed directly: you upgrade and repair them yourself.</p>
+        <Notice tone="warn" title={messages.versionStep.withoutAKyma}>
+          <p>{messages.versionStep.noKymaChosenModulesInstalled}</p>
         </Notice>
       )}
     </section>
@@ -51,7 +50,7 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
         <TypeTag type={pick.offer.type} />
       </div>
       <NativeSelect
-        label={`Version of ${pick.offer.name}`}
+        label={fill(messages.versionStep.versionOf, { name: pick.offer.name })}
         value={pick.from}
         maw={460}
         data={choices}
@@ -59,13 +58,13 @@ function One({ w, pick, act }: { w: Wizard; pick: Pick; act: (m: Move) => void }
       />
       <div className="row">
         {detail?.beta && (
-          <Tag tone="warn" means="Not finished: no guarantees.">
-            Beta
+          <Tag tone="warn" means={messages.common.notFinishedNoGuarantees}>
+            {messages.common.beta}
           </Tag>
         )}
-        {detail?.requiresDowntime && <Tag means="An upgrade to it stops the module for a moment.">Needs downtime</Tag>}
+        {detail?.requiresDowntime && <Tag means={messages.common.upgradeStopsModuleMoment}>{messages.common.needsDowntime}</Tag>}
         {pick.from.startsWith('version:') && pick.offer.type !== 'community' && (
-          <span className="dim small">It stays there until you change it.</span>
+          <span className="dim small">{messages.versionStep.staysUntilChange}</span>
         )}
       </div>
       <PickNeeds w={w} pick={pick} act={act} />

@@ -113,7 +113,7 @@ describe('choices', () => {
     expect(play({ do: 'toggle', offer: offer('notes') }, { do: 'toggle', offer: offer('notes') }).picks).toEqual([])
   })
   it('knows what is installed, as seen from the Kyma', () => {
-    expect(installedIn(play({ do: 'kyma', kyma: demo }), offer('greeter'))).toBe('In this Kyma already')
+    expect(installedIn(play({ do: 'kyma', kyma: demo }), offer('greeter'))).toBe('Already in this Kyma')
     expect(installedIn(play({ do: 'kyma', kyma: kyma('other') }), offer('greeter'))).toBe('')
     expect(installedIn(empty, offer('docker-registry'))).toBe('Installed directly')
   })

@@ -1,6 +1,8 @@
 // The choices in the wizard that adds modules, and the resulting requests. Pure: the server decides which method is possible.
 import type { AddModule, Deed, JsonObject, KymaLine, Offer, OfferVersion } from '../api'
 import type { Edit } from '../yaml/Configure'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export const steps = ['choose', 'version', 'configure', 'review'] as const
 export type Step = (typeof steps)[number]
@@ -119,15 +121,21 @@ export interface ChoiceOf {
 /** choicesOf are the ways to say which version; the first is the one to take. */
 export function choicesOf(w: Wizard, offer: Offer): ChoiceOf[] {
   const channels = (offer.channels ?? []).filter((c) => !c.missing)
+  const community = offer.type === 'community'
   const versions = (offer.versions ?? []).map((v) => ({
     value: 'version:' + v.version,
-    label: `Version ${v.version}${v.beta ? ' (Beta)' : ''}, and stay there`,
+    label: fill(community ? messages.common.versionValue : messages.wizard.versionAndStayThere, {
+      version: v.beta ? fill(messages.wizard.betaVersion, { version: v.version }) : v.version,
+    }),
   }))
-  if (offer.type === 'community') return versions.map((v) => ({ ...v, label: v.label.replace(', and stay there', '') }))
-  const follow = channels.map((c) => ({ value: 'channel:' + c.channel, label: `Channel ${c.channel}, now ${c.version}` }))
+  if (community) return versions
+  const follow = channels.map((c) => ({
+    value: 'channel:' + c.channel,
+    label: fill(messages.wizard.channelNow, { channel: c.channel, version: c.version }),
+  }))
   if (!viaKyma(w, offer)) return [...follow, ...versions]
   const own = channels.find((c) => c.channel === w.kymaChannel)
-  const first = own ? [{ value: '', label: `As the Kyma: channel ${own.channel}, now ${own.version}` }] : []
+  const first = own ? [{ value: '', label: fill(messages.wizard.asTheKymaChannelNow, { channel: own.channel, version: own.version }) }] : []
   return [...first, ...follow.filter((f) => f.value !== 'channel:' + w.kymaChannel), ...versions]
 }
 
@@ -147,8 +155,8 @@ export function detailOf(w: Wizard, pick: Pick): OfferVersion | undefined {
 /** installedIn says where an offer is installed already, as seen from the chosen Kyma; "" when it is not. */
 export function installedIn(w: Wizard, offer: Offer): string {
   for (const one of offer.installed ?? []) {
-    if (!one.kyma) return 'Installed directly'
-    if (one.kyma === w.kyma) return 'In this Kyma already'
+    if (!one.kyma) return messages.common.installedDirectly
+    if (one.kyma === w.kyma) return messages.wizard.inThisKymaAlready
   }
   return ''
 }
@@ -195,15 +203,15 @@ export function lastStep(w: Wizard): Step {
 
 /** hinders returns why the user cannot continue from a step, or "". */
 export function hinders(w: Wizard): string {
-  if (w.picks.length === 0) return 'Choose at least one module.'
+  if (w.picks.length === 0) return messages.wizard.chooseAtLeastOneModule
   const homeless = w.kyma === '' ? w.picks.find((p) => p.offer.type !== 'community') : undefined
-  if (homeless && w.pending) return 'It is not known yet which Kymas there are.'
-  if (homeless && w.kymas) return `Choose for which Kyma ${homeless.offer.name} is.`
+  if (homeless && w.pending) return messages.wizard.notKnownYetKymas
+  if (homeless && w.kymas) return fill(messages.wizard.chooseForWhichKymaIs, { name: homeless.offer.name })
   if (w.step === 'version' || w.step === 'review') {
     const none = w.picks.find((p) => choicesOf(w, p.offer).length === 0)
-    if (none) return `There is no version of ${none.offer.name} that can be had.`
+    if (none) return fill(messages.wizard.noVersion, { name: none.offer.name })
   }
   const missing = unfinished(w)
-  if (w.step === 'configure' && missing) return `Finish the configuration of ${missing.offer.name} first, or take the suggested one.`
+  if (w.step === 'configure' && missing) return fill(messages.wizard.finishConfigurationFirstTakeSuggested, { name: missing.offer.name })
   return ''
 }

@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from 'react'
 import { Loading } from '../parts/loaded'
 import { Failsafe, NotLoaded } from './failsafe'
+import { messages } from '../messages'
 
 /** Code is a page, or a part of one, that is loaded when it is shown. */
 export interface Code<P extends object> {
@@ -24,7 +25,7 @@ export function codeOf<P extends object>(load: () => Promise<{ Page: ComponentTy
         return { default: (await load()).Page }
       } catch (error) {
         code.page = fresh()
-        throw new NotLoaded('The code of a page could not be loaded', { cause: error })
+        throw new NotLoaded(messages.code.codePageNotLoaded, { cause: error })
       }
     })
   const code: Code<P> = { page: fresh() }

@@ -4,6 +4,7 @@ import { CircleAlert, Unplug } from 'lucide-react'
 import { Component, useContext, useEffect, type ReactNode } from 'react'
 import { LiveContext } from '../live/useLive'
 import { Empty, Notice } from '../parts/basics'
+import { messages } from '../messages'
 
 /** NotLoaded is the error of code that the browser could not load: the dashboard is away, or a newer version has other files. */
 export class NotLoaded extends Error {}
@@ -33,8 +34,8 @@ export class Failsafe extends Component<Props, { error?: unknown; broken: boolea
 function BrokenPage() {
   return (
     <div className="card" role="alert">
-      <Empty icon={<CircleAlert size={40} aria-hidden />} title="This page broke" action={<Reload />}>
-        Nothing in the cluster was changed by that. Load the page again; when it happens once more, the command line shows the same.
+      <Empty icon={<CircleAlert size={40} aria-hidden />} title={messages.failsafe.thisPageBroke} action={<Reload />}>
+        {messages.failsafe.nothingClusterChangedLoadPage}
       </Empty>
     </div>
   )
@@ -46,8 +47,8 @@ function UnloadedPage({ again }: { again: () => void }) {
   useEffect(() => live?.watch(() => live.connection === 'open' && again()), [live, again])
   return (
     <div className="card" role="alert">
-      <Empty icon={<Unplug size={40} aria-hidden />} title="This page could not be loaded" action={<Reload />}>
-        The dashboard does not answer, or is a newer version by now. The page is tried again when the connection is back.
+      <Empty icon={<Unplug size={40} aria-hidden />} title={messages.failsafe.thisPageCouldNotBeLoaded} action={<Reload />}>
+        {messages.failsafe.dashboardNotAnswerNewerVersion}
       </Empty>
     </div>
   )
@@ -56,20 +57,20 @@ function UnloadedPage({ again }: { again: () => void }) {
 function Reload() {
   return (
     <Button variant="light" onClick={() => window.location.reload()}>
-      Load it again
+      {messages.failsafe.loadItAgain}
     </Button>
   )
 }
 
 function BrokenPart({ again }: { again: () => void }) {
   return (
-    <Notice tone="bad" title="This part of the page could not be shown">
+    <Notice tone="bad" title={messages.failsafe.partPageNotShown}>
       <p>
-        The rest of it is as it was.{' '}
+        {messages.failsafe.restAsItWas}{' '}
         <button type="button" className="linklike" onClick={again}>
-          Try again
+          {messages.common.tryAgain}
         </button>{' '}
-        When that does not help, only loading the whole page again does, and what was entered on it is lost.
+        {messages.failsafe.whenThatDoesNotHelp}
       </p>
     </Notice>
   )

@@ -2,6 +2,7 @@
 import { Button, Modal } from '@mantine/core'
 import { createContext, useContext, useEffect, useId, useRef, useState, type ReactNode } from 'react'
 import { useBlocker } from 'react-router'
+import { messages } from '../messages'
 
 /** Unsaved are the forms with unsaved changes, by a name of each, with what becomes of the changes. */
 type Unsaved = Map<string, string>
@@ -9,9 +10,9 @@ type Unsaved = Map<string, string>
 const UnsavedContext = createContext<Unsaved>(new Map())
 
 /** lost is what becomes of changes that are kept nowhere. */
-export const lost = 'What you typed is not saved, and is discarded when you leave.'
+export const lost: string = messages.leaving.typedNotSavedDiscardedWhen
 /** kept is what becomes of changes that are kept in memory, since they may hold secrets. */
-export const kept = 'What you typed is not saved. It stays there until you reload the page or log out.'
+export const kept: string = messages.leaving.typedNotSavedStaysUntil
 
 /** useDirty says that a form has unsaved changes, and what becomes of them. */
 export function useDirty(dirty: boolean, means = lost): void {
@@ -42,9 +43,9 @@ export function LeaveGuard({ children }: { children: ReactNode }) {
       {children}
       <Asks
         opened={blocker.state === 'blocked'}
-        title="Leave this page?"
+        title={messages.leaving.leaveThisPage}
         text={means.current}
-        verb="Leave"
+        verb={messages.leaving.leave}
         stay={() => blocker.reset?.()}
         go={() => blocker.proceed?.()}
       />
@@ -86,7 +87,7 @@ export function Asks({ opened, title, text, verb, stay, go, returnFocus = true }
         <p className="flat">{text}</p>
         <div className="row">
           <Button data-autofocus onClick={stay}>
-            Stay
+            {messages.leaving.stay}
           </Button>
           <Button variant="default" onClick={go}>
             {verb}

@@ -1,46 +1,34 @@
 // The pages of the menu.
-import {
-  ArrowUpCircle,
-  Boxes,
-  Cog,
-  Gauge,
-  Grid3x3,
-  Layers,
-  ListChecks,
-  PackagePlus,
-  Rocket,
-  Rss,
-  Store,
-  Waves,
-} from 'lucide-react'
+import { ArrowUpCircle, Boxes, Cog, Gauge, Grid3x3, Layers, ListChecks, PackagePlus, Rocket, Rss, Store, Waves } from 'lucide-react'
+import { messages } from '../messages'
 
 /** groups are the pages as the menu has them: address, name and picture. */
 export const groups = [
   {
-    name: 'Watch',
+    name: messages.navigation.watch,
     links: [
-      ['/', 'Overview', Gauge],
-      ['/kymas', 'Kymas', Layers],
-      ['/modules', 'Modules', Boxes],
-      ['/fleet', 'Fleet', Grid3x3],
+      ['/', messages.common.overview, Gauge],
+      ['/kymas', messages.common.kymas, Layers],
+      ['/modules', messages.common.modules, Boxes],
+      ['/fleet', messages.common.fleet, Grid3x3],
     ],
   },
   {
-    name: 'Change',
+    name: messages.common.change,
     links: [
-      ['/catalog', 'Catalog', Store],
-      ['/add', 'Add modules', PackagePlus],
-      ['/upgrade', 'Upgrade', ArrowUpCircle],
+      ['/catalog', messages.common.catalog, Store],
+      ['/add', messages.common.addModules, PackagePlus],
+      ['/upgrade', messages.common.upgrade, ArrowUpCircle],
     ],
   },
   {
-    name: 'Run',
+    name: messages.navigation.run,
     links: [
-      ['/operations', 'Operations', ListChecks],
-      ['/releases', 'Releases', Rocket],
-      ['/rollouts', 'Rollouts', Waves],
-      ['/sources', 'Sources', Rss],
-      ['/settings', 'Settings', Cog],
+      ['/operations', messages.common.operations, ListChecks],
+      ['/releases', messages.common.releases, Rocket],
+      ['/rollouts', messages.common.rollouts, Waves],
+      ['/sources', messages.common.sources, Rss],
+      ['/settings', messages.common.settings, Cog],
     ],
   },
 ] as const

@@ -13,6 +13,8 @@ import { Drafts, DraftsContext, tabStorage } from './drafts'
 import { LeaveGuard } from './leaving'
 import { groups } from './navigation'
 import { useSession } from './session'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 /** Logo is the mark of the dashboard. */
 export function Logo() {
@@ -21,7 +23,7 @@ export function Logo() {
 
 function Navigation({ running, close }: { running: number; close: () => void }) {
   return (
-    <nav aria-label="Pages">
+    <nav aria-label={messages.shell.pages}>
       {groups.map((group) => (
         <div key={group.name}>
           <div className="nav-group">{group.name}</div>
@@ -32,7 +34,7 @@ function Navigation({ running, close }: { running: number; close: () => void }) 
               {to === '/operations' && running > 0 && (
                 <span className="tag tag-strong end">
                   {running}
-                  <span className="hidden-text"> running</span>
+                  <span className="hidden-text"> {messages.shell.running}</span>
                 </span>
               )}
             </NavLink>
@@ -48,14 +50,14 @@ export function Scheme() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const next = { auto: 'light', light: 'dark', dark: 'auto' } as const
   const icons = { auto: <SunMoon size={18} aria-hidden />, light: <Sun size={18} aria-hidden />, dark: <Moon size={18} aria-hidden /> }
-  const names = { auto: 'as the system', light: 'light', dark: 'dark' }
+  const names = { auto: messages.shell.asTheSystem, light: messages.shell.light, dark: messages.shell.dark }
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
       size="lg"
       onClick={() => setColorScheme(next[colorScheme])}
-      aria-label={`Colors: ${names[colorScheme]}. Change to ${names[next[colorScheme]]}.`}
+      aria-label={fill(messages.shell.colorsChangeTo, { now: names[colorScheme], next: names[next[colorScheme]] })}
     >
       {icons[colorScheme]}
     </ActionIcon>
@@ -67,15 +69,15 @@ function Account() {
   return (
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Account: ${session?.user ?? ''}`}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={fill(messages.shell.accountUser, { user: session?.user ?? '' })}>
           <CircleUser size={19} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{session?.user || 'Not logged in'}</Menu.Label>
+        <Menu.Label>{session?.user || messages.shell.notLoggedIn}</Menu.Label>
         <Menu.Label>{session?.cluster}</Menu.Label>
         <Menu.Item leftSection={<LogOut size={16} aria-hidden />} onClick={() => void logout()}>
-          Log out
+          {messages.shell.logOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -89,9 +91,9 @@ function Lost() {
     <div role="status" aria-live="polite">
       {connection === 'lost' && (
         <div className="notice tone-warn row between lost">
-          <span>The connection is gone. You see how it was; the dashboard tries again by itself.</span>
+          <span>{messages.shell.connectionGoneSeeHowDashboard}</span>
           <Button size="compact-sm" variant="default" onClick={retry}>
-            Try now
+            {messages.shell.tryNow}
           </Button>
         </div>
       )}
@@ -130,7 +132,7 @@ function Palette() {
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label="Search everything"
+        aria-label={messages.shell.searchEverything}
         aria-keyshortcuts="Control+K"
         onClick={(event) => {
           before.current = event.currentTarget
@@ -142,7 +144,7 @@ function Palette() {
       <Modal
         opened={opened}
         onClose={() => leave()}
-        title="Search everything"
+        title={messages.shell.searchEverything}
         size="lg"
         centered={false}
         returnFocus={false}
@@ -212,14 +214,20 @@ export function Shell() {
           main.current?.focus()
         }}
       >
-        Skip to the content
+        {messages.shell.skipToTheContent}
       </a>
       <AppShell.Header className="bar-top">
         <div className="row nowrap-row">
-          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={opened ? 'Close the menu' : 'Open the menu'} />
+          <Burger
+            opened={opened}
+            onClick={toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={opened ? messages.shell.closeTheMenu : messages.shell.openTheMenu}
+          />
           <NavLink to="/" className="brand">
             <Logo />
-            Kyma modules
+            {messages.common.kymaModules}
           </NavLink>
           <span className="dim small cluster" title={session?.cluster}>
             {session?.cluster}
@@ -228,7 +236,8 @@ export function Shell() {
         <div className="row nowrap-row">
           {n > 0 && (
             <NavLink to="/operations" className="state tone-busy plain">
-              {n} running<span className="hidden-text"> {n === 1 ? 'operation' : 'operations'}</span>
+              {fill(messages.shell.nRunning, { n })}
+              <span className="hidden-text"> {formOf(n, messages.nouns.operation)}</span>
             </NavLink>
           )}
           <Palette />
@@ -266,7 +275,7 @@ export function Entrance({ children, login }: { children: ReactNode; login: Reac
   if (!session)
     return (
       <main className="page alone">
-        <h1 className="hidden-text">Kyma modules</h1>
+        <h1 className="hidden-text">{messages.common.kymaModules}</h1>
         <Loading rows={3} />
       </main>
     )

@@ -1,5 +1,6 @@
 // Colors and defaults of the components. Greys are darker than usual: every text has a contrast of 4.5 at least.
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { messages } from '../messages'
 
 const kyma: MantineColorsTuple = [
   '#eaf3fc',
@@ -53,7 +54,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Tooltip: { defaultProps: { multiline: true, maw: 300, withArrow: true, events: { hover: true, focus: true, touch: true } } },
-    Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': messages.common.close } } },
     ModalHeader: { defaultProps: { role: 'presentation' } }, // the head of a dialog is no second head of the page
     Anchor: { defaultProps: { underline: 'hover' } },
   },

@@ -9,17 +9,19 @@ import { Table, type Column, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { count, sentence } from '../words'
 import { modulesWith } from './links'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const usual = 10
 /** most is how many the server lists at once. */
 const most = 200
 
 const columns: Column[] = [
-  { key: 'module', label: 'Module' },
-  { key: 'state', label: 'State' },
-  { key: 'cause', label: 'Cause' },
-  { key: 'kymas', label: 'Kymas' },
-  { key: 'since', label: 'Oldest' },
+  { key: 'module', label: messages.common.module },
+  { key: 'state', label: messages.common.state },
+  { key: 'cause', label: messages.causes.cause },
+  { key: 'kymas', label: messages.common.kymas },
+  { key: 'since', label: messages.causes.oldest },
 ]
 
 /** Causes follows the search of the page, and shows more of them on request. */
@@ -30,7 +32,7 @@ export function Causes({ state }: { state: ListState }) {
   return (
     <section className="stack tight" aria-labelledby="causes">
       <h2 id="causes" className="flat">
-        By cause
+        {messages.causes.byCause}
       </h2>
       <Loaded answer={answer} rows={3}>
         {(list) => <Groups list={list} all={all} state={state} />}
@@ -42,12 +44,12 @@ export function Causes({ state }: { state: ListState }) {
 function Groups({ list, all, state }: { list: List<FleetCause>; all: boolean; state: ListState }) {
   const items = list.items ?? []
   if (items.length === 0) {
-    const none = state.filtered ? 'No matching module needs attention.' : 'No module that you may see needs attention.'
+    const none = state.filtered ? messages.causes.noMatchingModuleNeedsAttention : messages.causes.noModuleSeeNeedsAttention
     return <p className="dim flat">{none}</p>
   }
   return (
     <>
-      <Table label="Modules that need attention, by cause" columns={columns}>
+      <Table label={messages.causes.modulesThatNeedAttentionByCause} columns={columns}>
         {items.map((cause) => (
           <Row key={cause.id} cause={cause} />
         ))}
@@ -55,10 +57,13 @@ function Groups({ list, all, state }: { list: List<FleetCause>; all: boolean; st
       {(list.total > items.length || all) && (
         <div className="row">
           <span className="dim small">
-            {items.length.toLocaleString('en')} of {count(list.total, 'cause')}, the worst first
+            {fill(messages.causes.ofTheWorstFirst, {
+              count: items.length.toLocaleString('en'),
+              causes: count(list.total, messages.nouns.cause),
+            })}
           </span>
           <Button size="compact-sm" variant="light" onClick={() => state.set('causes', all ? undefined : 'all')}>
-            {all ? 'Show fewer' : 'Show more'}
+            {all ? messages.causes.showFewer : messages.causes.showMore}
           </Button>
         </div>
       )}
@@ -68,8 +73,10 @@ function Groups({ list, all, state }: { list: List<FleetCause>; all: boolean; st
 
 /** counted says how many modules have a cause; usually each Kyma has the module once. */
 export function counted({ modules, kymas }: FleetCause): string {
-  if (kymas === 0) return count(modules, 'module') + ' without a Kyma'
-  return modules === kymas ? count(kymas, 'Kyma') : `${count(modules, 'module')} in ${count(kymas, 'Kyma')}`
+  if (kymas === 0) return fill(messages.causes.withoutAKyma, { modules: count(modules, messages.nouns.module) })
+  return modules === kymas
+    ? count(kymas, messages.nouns.kyma)
+    : fill(messages.causes.modulesInKymas, { modules: count(modules, messages.nouns.module), kymas: count(kymas, messages.nouns.kyma) })
 }
 
 function Row({ cause }: { cause: FleetCause }) {
@@ -79,30 +86,27 @@ function Row({ cause }: { cause: FleetCause }) {
         <div className="name-cell">
           <Avatar name={cause.module} />
           <div>
-            <strong>{cause.module}</strong> <span className="mono">{cause.version || 'no version'}</span>
+            <strong>{cause.module}</strong> <span className="mono">{cause.version || messages.common.noVersion}</span>
             {cause.namespace && <div className="dim small">{cause.namespace}</div>}
           </div>
         </div>
       </td>
-      <td data-label="State">
+      <td data-label={messages.common.state}>
         <StateBadge state={cause.state} />
       </td>
-      <td data-label="Cause">
+      <td data-label={messages.causes.cause}>
         <div className="cause">
           {cause.reason && <Tag>{cause.reason}</Tag>}
-          <p className="flat small three-lines">{sentence(cause.message) || 'It gives no reason.'}</p>
+          <p className="flat small three-lines">{sentence(cause.message) || messages.causes.itGivesNoReason}</p>
         </div>
       </td>
-      <td data-label="Kymas" className="nowrap">
+      <td data-label={messages.common.kymas} className="nowrap">
         <To to={modulesWith(cause)}>
           {counted(cause)}
-          <span className="hidden-text">
-            {' '}
-            with {cause.module} {cause.version} and this cause
-          </span>
+          <span className="hidden-text"> {fill(messages.causes.withAndThisCause, { module: cause.module, version: cause.version })}</span>
         </To>
       </td>
-      <td data-label="Oldest">
+      <td data-label={messages.causes.oldest}>
         <Ago at={cause.since} />
       </td>
     </tr>

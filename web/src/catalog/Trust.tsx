@@ -1,12 +1,13 @@
 // Who answers for what a source offers, in one word.
 import { Tag } from '../parts/basics'
 import type { SourceLine } from '../api'
+import { messages } from '../messages'
 
 /** trusts are the words for what vouches for a source. */
 const trusts: Record<SourceLine['trust'], { label: string; means: string; tone: 'strong' | 'warn' }> = {
-  Key: { label: 'by key', means: 'Only what the key of this source signed is taken.', tone: 'strong' },
-  Digest: { label: 'by digest', means: 'Only exactly one content of this source is taken.', tone: 'strong' },
-  Address: { label: 'address only', means: 'Whatever stands at the address of this source is taken.', tone: 'warn' },
+  Key: { label: messages.common.byKey, means: messages.trust.onlyKeySourceSignedTaken, tone: 'strong' },
+  Digest: { label: messages.common.byDigest, means: messages.trust.onlyExactlyOneContentSource, tone: 'strong' },
+  Address: { label: messages.common.addressOnly, means: messages.trust.whateverStandsAddressSourceTaken, tone: 'warn' },
 }
 
 export function Trust({ trust }: { trust: SourceLine['trust'] }) {

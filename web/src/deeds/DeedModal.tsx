@@ -11,6 +11,8 @@ import { objectsOf, type Objects } from './objects'
 import { dialogOf, searchWith } from './place'
 import { Progress } from './Progress'
 import { ReviewPanel } from './ReviewPanel'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   title: string
@@ -84,7 +86,7 @@ export function DeedModal({ title, verb, deed, danger, ask, before, version, clo
       {ids.length > 0 ? (
         <Running ids={ids} close={leave} />
       ) : deed ? (
-        <InView key={JSON.stringify(deed)} label="What would change">
+        <InView key={JSON.stringify(deed)} label={messages.common.whatWouldChange}>
           {before}
           <InRuntime objects={objectsOf(deed, version)} />
           <ReviewPanel
@@ -94,7 +96,7 @@ export function DeedModal({ title, verb, deed, danger, ask, before, version, clo
             started={(operations) => begun(operations.map(({ id }) => id))}
             back={
               <Button variant="default" onClick={leave}>
-                Cancel
+                {messages.common.cancel}
               </Button>
             }
           />
@@ -111,19 +113,26 @@ function InRuntime({ objects }: { objects: Objects }) {
   if (!objects) return null
   if ('says' in objects) return <p className="dim flat">{objects.says}</p>
   const { kyma, module, version } = objects
-  return <ReviewOf key={version} title={`What ${version} changes in the runtime`} of={reviewQuery(kyma, module, version)} eager />
+  return (
+    <ReviewOf
+      key={version}
+      title={fill(messages.deedModal.whatChangesInTheRuntime, { version })}
+      of={reviewQuery(kyma, module, version)}
+      eager
+    />
+  )
 }
 
 function Running({ ids, close }: { ids: string[]; close: () => void }) {
   return (
-    <InView label="How it is going">
+    <InView label={messages.common.howItIsGoing}>
       {ids.map((id) => (
         <Progress key={id} id={id} />
       ))}
-      <p className="dim small">You may close this: it goes on, and is listed under Operations.</p>
+      <p className="dim small">{messages.deedModal.closeGoesListedUnderOperations}</p>
       <div>
         <Button variant="default" onClick={close}>
-          Close
+          {messages.common.close}
         </Button>
       </div>
     </InView>
@@ -138,7 +147,7 @@ export function OperationDialog() {
   const ids = dialogOf(search).filter((id) => !open.split(' ').includes(id))
   const close = () => void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
   return (
-    <Modal opened={ids.length > 0} onClose={close} title="Operation" size="lg">
+    <Modal opened={ids.length > 0} onClose={close} title={messages.common.operation} size="lg">
       <Running ids={ids} close={close} />
     </Modal>
   )

@@ -8,9 +8,16 @@ import { Action, Notice, OperationBadge, StateBadge, To } from '../parts/basics'
 import { Ago } from '../parts/details'
 import { Loaded } from '../parts/loaded'
 import { refText, sentence, operationWord } from '../words'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 const tones = { Waiting: 'idle', Running: 'busy', Done: 'ok', Failed: 'bad' } as const
-const said = { Waiting: 'waits', Running: 'runs', Done: 'done', Failed: 'failed' } as const
+const said = {
+  Waiting: messages.progress.waits,
+  Running: messages.progress.runs,
+  Done: messages.progress.done,
+  Failed: messages.common.failed,
+} as const
 
 /** Progress follows an operation live. */
 export function Progress({ id }: { id: string }) {
@@ -44,7 +51,11 @@ export function OperationView({ operation }: { operation: Operation }) {
             .join(', ')}
         </p>
         <p className="dim small">
-          Started by {operation.user || 'an unknown user'}, <Ago at={operation.created} />. {word.means}
+          {fillNodes(messages.progress.startedBy, {
+            user: operation.user || messages.progress.anUnknownUser,
+            ago: <Ago at={operation.created} />,
+            means: word.means,
+          })}
         </p>
         {operation.message && (
           <Notice tone={word.tone}>
@@ -72,13 +83,15 @@ export function OperationView({ operation }: { operation: Operation }) {
 function Objects({ objects }: { objects: NonNullable<Operation['objects']> }) {
   return (
     <details open={objects.length <= 10}>
-      <summary>{objects.length === 1 ? 'One object' : `${objects.length} objects`}</summary>
+      <summary>
+        {objects.length === 1 ? messages.progress.oneObject : fill(messages.common.countObjects, { count: objects.length })}
+      </summary>
       <ul className="tree">
         {objects.map((object, i) => (
           <li key={i}>
             <div className="line">
               <span className="mono small">{refText(object.ref)}</span>
-              {object.kyma && <span className="dim small">in {object.kyma}</span>}
+              {object.kyma && <span className="dim small">{fill(messages.common.inKyma, { kyma: object.kyma })}</span>}
               <StateBadge state={object.state} />
             </div>
             {object.message && <div className="dim small">{sentence(object.message)}</div>}
@@ -97,31 +110,31 @@ function After({ operation }: { operation: Operation }) {
   if (deed.kind === 'deleteKyma')
     return (
       <p>
-        <To to="/kymas">To the Kymas</To>
+        <To to="/kymas">{messages.progress.toTheKymas}</To>
       </p>
     )
   if (deed.kind === 'delete')
     return (
       <p>
-        <To to="/modules">To the modules</To>
+        <To to="/modules">{messages.progress.toTheModules}</To>
       </p>
     )
   if (deed.kind === 'add' && deed.modules.length === 1 && deed.modules[0]) {
     return (
       <p>
-        <To to={moduleLink(kyma, deed.modules[0].name)}>See how {deed.modules[0].name} is doing</To>
+        <To to={moduleLink(kyma, deed.modules[0].name)}>{fill(messages.progress.seeHowIsDoing, { name: deed.modules[0].name })}</To>
       </p>
     )
   }
   if ('module' in deed && deed.module)
     return (
       <p>
-        <To to={moduleLink(kyma, deed.module)}>Back to {deed.module}</To>
+        <To to={moduleLink(kyma, deed.module)}>{fill(messages.progress.backTo, { module: deed.module })}</To>
       </p>
     )
   return (
     <p>
-      <To to={kyma ? '/kymas/' + kyma : '/modules'}>See how it is doing</To>
+      <To to={kyma ? '/kymas/' + kyma : '/modules'}>{messages.progress.seeHowItIsDoing}</To>
     </p>
   )
 }
@@ -155,15 +168,15 @@ function Buttons({ operation }: { operation: Operation }) {
       )}
       {operation.state === 'Running' && (
         <Action variant="default" size="compact-md" allowed={operation.access.cancel} onClick={() => void act('cancel')}>
-          Stop
+          {messages.progress.stop}
         </Action>
       )}
       {resumable && (
         <Action size="compact-md" allowed={operation.access.resume} onClick={() => void act('resume')}>
-          Go on
+          {messages.progress.goOn}
         </Action>
       )}
-      {busy && <Button size="compact-md" variant="transparent" loading aria-label="Asking" />}
+      {busy && <Button size="compact-md" variant="transparent" loading aria-label={messages.progress.asking} />}
     </div>
   )
 }

@@ -6,6 +6,8 @@ import { Notice, Tag } from '../parts/basics'
 import { Trouble } from '../parts/loaded'
 import { refText, sentence } from '../words'
 import { ask, asking, hindrance, refusedOf, sorted, start, staying, takenText, toType, wayText, type Refused, type Review } from './review'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 /** useReview tries the deeds whenever they are others, and starts them. */
 export function useReview(deeds: Deed[]) {
@@ -69,24 +71,20 @@ export function ReviewPanel({ deeds, verb, danger, back, started }: Props) {
         {review.phase === 'asking' ? (
           <div className="card pad row">
             <Loader size="sm" />
-            <span>Trying it out, without changing anything…</span>
+            <span>{messages.reviewPanel.tryingItOutWithoutChangingAnything}</span>
           </div>
         ) : (
           review.previews.map((preview, i) => <PreviewOf key={i} preview={preview} kind={deeds[i]?.kind ?? 'add'} />)
         )}
         {review.error && (
-          <Notice tone="bad" title="It was not started">
+          <Notice tone="bad" title={messages.reviewPanel.itWasNotStarted}>
             <p>{sentence(review.error.message)}</p>
           </Notice>
         )}
       </div>
       {text && review.phase !== 'asking' && (
         <TextInput
-          label={
-            <>
-              Type <strong className="mono">{text}</strong> to confirm
-            </>
-          }
+          label={<>{fillNodes(messages.common.typeToConfirm, { text: <strong className="mono">{text}</strong> })}</>}
           value={typed}
           autoComplete="off"
           spellCheck={false}
@@ -109,9 +107,9 @@ export function PreviewOf({ preview, kind }: { preview: Preview; kind: Deed['kin
   const { changed, unchanged } = sorted(preview.diff)
   const way = wayText(preview.way, kind)
   return (
-    <section className="stack tight" aria-label="What would happen">
+    <section className="stack tight" aria-label={messages.common.whatWouldHappen}>
       {preview.refused && (
-        <Notice tone="bad" title="This cannot be done">
+        <Notice tone="bad" title={messages.reviewPanel.thisCannotBeDone}>
           <p>{sentence(preview.refused)}</p>
         </Notice>
       )}
@@ -136,7 +134,7 @@ export function PreviewOf({ preview, kind }: { preview: Preview; kind: Deed['kin
       )}
       {!preview.refused && changed.length === 0 && (
         <Notice>
-          <p>{preview.way === 'Gone' ? 'It is gone already.' : 'Nothing would change: everything is as you ask for already.'}</p>
+          <p>{preview.way === 'Gone' ? messages.common.itIsGoneAlready : messages.reviewPanel.nothingChangeEverythingAskAlready}</p>
         </Notice>
       )}
       {changed.length > 0 && unchanged > 0 && <p className="dim small">{staying(unchanged)}</p>}
@@ -144,7 +142,13 @@ export function PreviewOf({ preview, kind }: { preview: Preview; kind: Deed['kin
   )
 }
 
-const verbs = { Create: 'New', Update: 'Will be changed', Delete: 'Will be deleted', Unchanged: 'Stays', Refused: 'Refused' }
+const verbs = {
+  Create: messages.reviewPanel.new,
+  Update: messages.reviewPanel.willBeChanged,
+  Delete: messages.reviewPanel.willBeDeleted,
+  Unchanged: messages.reviewPanel.stays,
+  Refused: messages.reviewPanel.refused,
+}
 
 /** ChangeOf is the change of one object, with its fields. */
 export function ChangeOf({ change, open }: { change: Change; open: boolean }) {
@@ -154,7 +158,7 @@ export function ChangeOf({ change, open }: { change: Change; open: boolean }) {
     <span className="row">
       <Tag tone={bad ? 'warn' : 'strong'}>{verbs[change.change]}</Tag>
       <span className="mono">{refText(change.object)}</span>
-      {change.kyma && <span className="dim small">in {change.kyma}</span>}
+      {change.kyma && <span className="dim small">{fill(messages.common.inKyma, { kyma: change.kyma })}</span>}
     </span>
   )
   return (
@@ -178,18 +182,18 @@ export function ChangeOf({ change, open }: { change: Change; open: boolean }) {
 
 function Fields({ fields }: { fields: NonNullable<Change['fields']> }) {
   return (
-    <div className="diff" role="group" aria-label="Fields that change" tabIndex={-1}>
+    <div className="diff" role="group" aria-label={messages.reviewPanel.fieldsThatChange} tabIndex={-1}>
       {fields.map((field, i) => (
         <div key={i} className="field">
           <div className="path">{field.path}</div>
           {there(field.from) && (
             <div className="from">
-              <span className="hidden-text">before: </span>− {written(field.from)}
+              <span className="hidden-text">{messages.reviewPanel.before} </span>− {written(field.from)}
             </div>
           )}
           {there(field.to) && (
             <div className="to">
-              <span className="hidden-text">after: </span>+ {written(field.to)}
+              <span className="hidden-text">{messages.reviewPanel.after} </span>+ {written(field.to)}
             </div>
           )}
         </div>

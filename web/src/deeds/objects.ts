@@ -1,5 +1,6 @@
 // Which objects in the runtime a deed changes, and where a preview shows them: what a Kyma says is only the request.
 import type { Deed } from '../api'
+import { messages } from '../messages'
 
 /** Objects is what is known of the objects: a version to compare with what is installed, or a sentence. */
 export type Objects = { module: string; kyma: string; version: string } | { says: string } | undefined
@@ -14,7 +15,7 @@ export function objectsOf(deed: Deed, version = ''): Objects {
       const to = deed.version ?? version
       if (deed.module && to) return { kyma: deed.kyma ?? '', module: deed.module, version: to }
       return {
-        says: 'Which objects in the runtime change cannot be told here: each module that gets another version changes as its page shows.',
+        says: messages.objects.objectsRuntimeChangeCannotTold,
       }
     }
     case 'back':
@@ -25,17 +26,17 @@ export function objectsOf(deed: Deed, version = ''): Objects {
     }
     case 'retry':
       return {
-        says: 'Which objects in the runtime change is known when the lifecycle manager has chosen the version: its page shows them then.',
+        says: messages.objects.objectsRuntimeChangeKnownWhen,
       }
     case 'manage':
       return {
-        says: 'The lifecycle manager puts back what differs from what it installed. Which objects those are cannot be told before.',
+        says: messages.objects.lifecycleManagerPutsBackDiffers,
       }
     case 'unmanage':
     case 'strategy':
-      return { says: 'No object in the runtime changes by that.' }
+      return { says: messages.objects.noObjectRuntimeChanges }
     case 'rollout':
-      return { says: 'No object changes at once: the Kymas that may go on are upgraded, each as the page of its module shows.' }
+      return { says: messages.objects.noObjectChangesOnceKymas }
     default:
       return undefined // tried by the server, or compared by the page
   }

@@ -48,9 +48,9 @@ it('counts what stays in the right number', () => {
 })
 
 it('never says that the lifecycle manager looks after what it is told to leave alone, or to delete', () => {
-  for (const kind of ['unmanage', 'delete'] as const) expect(wayText('Kyma', kind)).not.toContain('looks after it from then on')
-  expect(wayText('Kyma', 'unmanage')).toContain('stops looking after it')
-  for (const kind of ['add', 'manage'] as const) expect(wayText('Kyma', kind)).toContain('looks after it from then on')
+  for (const kind of ['unmanage', 'delete'] as const) expect(wayText('Kyma', kind)).not.toContain('manages it from then on')
+  expect(wayText('Kyma', 'unmanage')).toContain('stops managing it')
+  for (const kind of ['add', 'manage'] as const) expect(wayText('Kyma', kind)).toContain('manages it from then on')
 })
 
 it('says where a module comes from', () => {

@@ -1,7 +1,9 @@
 // What a user must see and say before something is done, as plain decisions.
 import type { Change, Deed, Operation, Preview } from '../api'
 import { post, Refusal } from '../live/http'
-import { count } from '../words'
+import { count, moduleText } from '../words'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 /** Review is how far a user and the server are with some deeds. */
 export interface Review {
@@ -59,14 +61,14 @@ export function toType(previews: Preview[]): string {
 
 /** hindrance says why the deeds cannot be started; empty: they can. */
 export function hindrance(review: Review, typed: string): string {
-  if (review.phase === 'asking') return 'The server is still trying it.'
+  if (review.phase === 'asking') return messages.review.theServerIsStillTryingIt
   const refused = review.previews.find((preview) => preview.refused)?.refused
   if (refused) return refused
   const spoilt = review.previews.flatMap((preview) => preview.diff ?? []).filter((change) => change.change === 'Refused' || change.error)
-  if (spoilt.length > 0) return `The cluster refuses ${spoilt.length === 1 ? 'one object' : `${spoilt.length} objects`}: see below.`
-  if (review.previews.length > 0 && review.previews.every((preview) => preview.way === 'Gone')) return 'It is gone already.'
+  if (spoilt.length > 0) return fill(messages.review.clusterRefuses, { objects: count(spoilt.length, messages.nouns.object) })
+  if (review.previews.length > 0 && review.previews.every((preview) => preview.way === 'Gone')) return messages.common.itIsGoneAlready
   const text = toType(review.previews)
-  if (text && typed.trim() !== text) return `Type ${text} to confirm.`
+  if (text && typed.trim() !== text) return fill(messages.review.typeToConfirm, { text })
   return ''
 }
 
@@ -85,30 +87,32 @@ export function sorted(diff: Change[] | null | undefined): Sorted {
 
 /** staying says how many objects stay as they are. */
 export function staying(n: number): string {
-  return `${count(n, 'other object')} would stay as ${n === 1 ? 'it is' : 'they are'}.`
+  return fill(formOf(n, messages.review.wouldStayAs), { objects: count(n, messages.nouns.otherObject) })
 }
 
 /** takenText says where a module that is installed directly comes from. */
 export function takenText(taken: NonNullable<Preview['templates']>[number]): string {
   const places = [
-    taken.namespace && `namespace ${taken.namespace} of its cluster`,
-    taken.hub && `namespace ${taken.hub} of the hub`,
-    taken.origin && `the catalog ${taken.origin}`,
+    taken.namespace && fill(messages.review.namespaceOfItsCluster, { namespace: taken.namespace }),
+    taken.hub && fill(messages.review.namespaceOfTheHub, { hub: taken.hub }),
+    taken.origin && fill(messages.review.theCatalog, { origin: taken.origin }),
   ].filter(Boolean)
-  const where = taken.kyma ? ` in ${taken.kyma}` : ''
-  return `${taken.module} ${taken.version}${where} comes from ${places.join(', and before from ') || 'a place that has no name'}.`
+  return fill(messages.review.comesFrom, {
+    module: moduleText({ name: `${taken.module} ${taken.version}`, kyma: taken.kyma }),
+    places: places.join(messages.review.andBeforeFrom) || messages.review.aPlaceThatHasNoName,
+  })
 }
 
 /** wayText says which way a deed goes, and what happens to the module, for a user who does not know the ways. */
 export function wayText(way: string | undefined, kind: Deed['kind']): string {
   switch (way) {
     case 'Kyma':
-      return 'Through the Kyma: ' + viaKyma(kind)
+      return messages.review.throughTheKyma + viaKyma(kind)
     case 'Direct':
-      if (kind === 'upgrade') return 'Directly in the cluster: the dashboard does the work, and the next upgrade is yours to ask for, too.'
-      return 'Directly in the cluster: the dashboard does the work now, and you upgrade it later.'
+      if (kind === 'upgrade') return messages.review.directlyClusterDashboardWorkNext
+      return messages.review.directlyClusterDashboardWorkNow
     case 'DirectConfirmed':
-      return 'Directly in the cluster, without the lifecycle manager: you upgrade and repair it yourself.'
+      return messages.review.directlyClusterWithoutLifecycleManager
     default:
       return ''
   }
@@ -118,19 +122,19 @@ export function wayText(way: string | undefined, kind: Deed['kind']): string {
 function viaKyma(kind: Deed['kind']): string {
   switch (kind) {
     case 'unmanage':
-      return 'the lifecycle manager stops looking after it. What runs stays.'
+      return messages.review.lifecycleManagerStopsLookingAfter
     case 'delete':
-      return 'the lifecycle manager deletes what it installed.'
+      return messages.review.lifecycleManagerDeletesInstalled
     case 'channel':
     case 'upgrade':
     case 'back':
     case 'retry':
-      return 'the lifecycle manager does the work.'
+      return messages.review.theLifecycleManagerDoesTheWork
     case 'approve':
-      return 'the lifecycle manager installs exactly this content, and nothing else that is published under the same version.'
+      return messages.review.lifecycleManagerInstallsExactlyContent
     case 'strategy':
-      return 'the lifecycle manager asks from then on, or does not.'
+      return messages.review.lifecycleManagerAsksNot
     default:
-      return 'the lifecycle manager does the work, and looks after it from then on.'
+      return messages.review.lifecycleManagerWorkLooksAfter
   }
 }

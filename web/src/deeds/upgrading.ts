@@ -1,5 +1,7 @@
 // Upgrades of many modules: which can be chosen, why others cannot, and what is kept of the choice.
 import type { Deed, Module } from '../api'
+import { messages } from '../messages'
+import { fill } from '../fill'
 
 /** upgradeOf is the deed that brings modules to the version that is available. */
 export function upgradeOf(modules: Module[]): Deed {
@@ -11,10 +13,11 @@ export function upgradeOf(modules: Module[]): Deed {
 
 /** byItself returns why an upgrade happens automatically, or "" when it must be requested. */
 export function byItself(m: Module): string {
-  if (m.pending) return m.consentHere ? 'waits for your consent' : 'waits for consent'
-  if (m.maintenance) return 'waits for the maintenance window'
-  if (m.offered && !m.suspended) return 'comes by itself, with its rollout'
-  if (m.type === 'managed' && m.managed && m.channel && !m.suspended) return 'comes by itself, from channel ' + m.channel
+  if (m.pending) return m.consentHere ? messages.common.waitsForYourConsent : messages.upgrading.waitsForConsent
+  if (m.maintenance) return messages.upgrading.waitsForTheMaintenanceWindow
+  if (m.offered && !m.suspended) return messages.upgrading.comesByItselfWithItsRollout
+  if (m.type === 'managed' && m.managed && m.channel && !m.suspended)
+    return fill(messages.upgrading.comesByItselfFromChannel, { channel: m.channel })
   return ''
 }
 

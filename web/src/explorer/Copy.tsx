@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core'
 import { Check, Copy as CopyIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { messages } from '../messages'
 
 export function Copy({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState<'yes' | 'no'>()
@@ -30,7 +31,7 @@ export function Copy({ text, children }: { text: string; children: string }) {
         {children}
       </Button>
       <span role="status" className="small dim">
-        {copied === 'yes' && 'Copied.'}
+        {copied === 'yes' && messages.copy.copied}
         {copied === 'no' && <span className="mono">{text}</span>}
       </span>
     </>

@@ -15,6 +15,8 @@ import { ObjectPanel } from './ObjectPanel'
 import { useExplorerState, type ExplorerState, type View } from './state'
 import { presenceWords, rowsOf, stateOf, type Row } from './tree'
 import { TreeView } from './TreeView'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Page({ path }: { path: string }) {
   const answer = useLive(treeQuery(path))
@@ -34,7 +36,7 @@ function Body({ tree, path }: { tree: ObjectTree; path: string }) {
     <div className="stack">
       <NotRead unread={tree.unread} />
       {cuts.length > 0 && (
-        <Notice tone="warn" title="Not everything is shown">
+        <Notice tone="warn" title={messages.explorer.notEverythingIsShown}>
           <ul className="flat">
             {cuts.map((cut, i) => (
               <li key={i}>{sentence(cut.text)}</li>
@@ -43,9 +45,9 @@ function Body({ tree, path }: { tree: ObjectTree; path: string }) {
         </Notice>
       )}
       <div className={'explorer' + (state.object ? ' split' : '')}>
-        <section className="card pad stack tight" aria-label="Objects of the module">
+        <section className="card pad stack tight" aria-label={messages.explorer.objectsOfTheModule}>
           {!tree.nodes?.length ? (
-            <Empty title="Nothing yet">Its objects show up here once they are applied.</Empty>
+            <Empty title={messages.explorer.nothingYet}>{messages.explorer.objectsShowUpHereOnce}</Empty>
           ) : (
             <Objects nodes={tree.nodes} total={tree.total} state={state} selected={selected} select={select} />
           )}
@@ -87,9 +89,11 @@ function Objects({ nodes, total, state, selected, select }: ObjectsProps) {
     <>
       <Filters nodes={nodes} state={state} />
       <p role="status" className="dim small flat">
-        {shown.length < nodes.length ? `${shown.length} of ${count(total, 'object')}` : count(total, 'object')}
+        {shown.length < nodes.length
+          ? fill(messages.explorer.countOfObjects, { count: shown.length, objects: count(total, messages.nouns.object) })
+          : count(total, messages.nouns.object)}
       </p>
-      {shown.length === 0 && <Empty title="No object fits">Choose another kind or state, or search for something else.</Empty>}
+      {shown.length === 0 && <Empty title={messages.explorer.noObjectFits}>{messages.explorer.chooseAnotherKindStateSearch}</Empty>}
       {state.view === 'graph' ? (
         <GraphView nodes={shown.map((row) => row.node)} selected={state.object} select={select} />
       ) : (
@@ -121,26 +125,26 @@ function Filters({ nodes, state }: { nodes: ObjectNode[]; state: ExplorerState }
   const named = (one: string) => presenceWords[one as keyof typeof presenceWords] || one
   return (
     <div className="row">
-      <TextSearch label="Find an object" value={state.text} change={(find) => state.set({ find }, true)} />
+      <TextSearch label={messages.explorer.findAnObject} value={state.text} change={(find) => state.set({ find }, true)} />
       <NativeSelect
-        aria-label="Kind"
+        aria-label={messages.common.kind}
         value={state.kind}
-        data={[{ value: '', label: 'All kinds' }, ...kinds.map((one) => ({ value: one, label: one }))]}
+        data={[{ value: '', label: messages.explorer.allKinds }, ...kinds.map((one) => ({ value: one, label: one }))]}
         onChange={(event) => state.set({ kind: event.currentTarget.value })}
       />
       <NativeSelect
-        aria-label="State of objects"
+        aria-label={messages.explorer.stateOfObjects}
         value={state.state}
-        data={[{ value: '', label: 'All states' }, ...states.map((one) => ({ value: one, label: named(one) }))]}
+        data={[{ value: '', label: messages.explorer.allStates }, ...states.map((one) => ({ value: one, label: named(one) }))]}
         onChange={(event) => state.set({ state: event.currentTarget.value })}
       />
       <SegmentedControl
-        aria-label="How to show it"
+        aria-label={messages.explorer.howToShowIt}
         value={state.view}
         onChange={(view) => state.set({ view: (view as View) === 'graph' ? 'graph' : undefined })}
         data={[
-          { value: 'tree', label: 'Tree' },
-          { value: 'graph', label: 'Graph' },
+          { value: 'tree', label: messages.explorer.tree },
+          { value: 'graph', label: messages.explorer.graph },
         ]}
       />
     </div>

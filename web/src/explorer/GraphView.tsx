@@ -6,6 +6,8 @@ import { box, layout, most, neighbour, path, type Box } from './graph'
 import { harmless } from './harmless'
 import { presenceWords } from './tree'
 import { labelOf } from './TreeView'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const edge = 8
 
@@ -35,7 +37,7 @@ export function GraphView({ nodes, selected, select }: Props) {
   return (
     <>
       {nodes.length > most && (
-        <p className="dim small flat">The graph shows {most} of {nodes.length} objects, the worst branches first. The tree has all.</p>
+        <p className="dim small flat">{fill(messages.graphView.graphShowsObjectsWorstBranches, { most, count: nodes.length })}</p>
       )}
       <div className="graph">
         <svg
@@ -44,7 +46,7 @@ export function GraphView({ nodes, selected, select }: Props) {
           height={graph.height + 2 * edge}
           viewBox={`${-edge} ${-edge} ${graph.width + 2 * edge} ${graph.height + 2 * edge}`}
           role="group"
-          aria-label="Objects as a graph"
+          aria-label={messages.graphView.objectsAsAGraph}
         >
           {graph.edges.map((one, i) => (
             <path key={i} d={path(one)} />

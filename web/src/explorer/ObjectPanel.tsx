@@ -15,6 +15,7 @@ import { Logs } from './Logs'
 import type { ExplorerState, Panel } from './state'
 import { idOf, presenceWords, refOf } from './tree'
 import { Yaml } from './Yaml'
+import { messages } from '../messages'
 
 interface Props {
   path: string
@@ -35,7 +36,7 @@ export function ObjectPanel({ path, id, node, state, close }: Props) {
     wanted: state.panel === 'yaml' && state.side !== 'live',
   }
   const answer = useLive(asked ? objectQuery(path, asked) : null, true)
-  const title = ref ? `${harmless(ref.kind)} ${harmless(ref.name)}` : 'No object'
+  const title = ref ? `${harmless(ref.kind)} ${harmless(ref.name)}` : messages.objectPanel.noObject
   return (
     <InView label={title} close={close}>
       <div className="card pad stack">
@@ -44,14 +45,14 @@ export function ObjectPanel({ path, id, node, state, close }: Props) {
             <span className="dim">{ref && harmless(ref.kind)} </span>
             <span className="mono">{ref && harmless((ref.namespace ? ref.namespace + '/' : '') + ref.name)}</span>
           </h2>
-          <CloseButton aria-label="Close the object" onClick={close} />
+          <CloseButton aria-label={messages.objectPanel.closeTheObject} onClick={close} />
         </div>
         {ref ? (
           <Loaded answer={answer} rows={4}>
             {(detail) => <Body detail={detail} path={path} state={state} node={node} />}
           </Loaded>
         ) : (
-          <p className="flat">The address names no object.</p>
+          <p className="flat">{messages.objectPanel.theAddressNamesNoObject}</p>
         )}
       </div>
     </InView>
@@ -68,16 +69,16 @@ function Body({ detail, path, state, node }: { detail: ObjectDetail; path: strin
       <div className="row">
         {(node?.state ?? detail.state) && <StateBadge state={node?.state ?? detail.state} />}
         {presenceWords[detail.presence] && <Tag tone="warn">{presenceWords[detail.presence]}</Tag>}
-        {detail.deleting && <Tag tone="warn">being deleted</Tag>}
-        <Copy text={getCommand(target)}>Copy as kubectl get</Copy>
-        <Copy text={describeCommand(target)}>Copy as kubectl describe</Copy>
+        {detail.deleting && <Tag tone="warn">{messages.common.beingDeleted}</Tag>}
+        <Copy text={getCommand(target)}>{messages.objectPanel.copyAsKubectlGet}</Copy>
+        <Copy text={describeCommand(target)}>{messages.objectPanel.copyAsKubectlDescribe}</Copy>
       </div>
       <NotRead unread={detail.unread} />
       <Tabs value={panel} onChange={(to) => state.set({ panel: to === 'summary' ? undefined : (to ?? undefined) })} keepMounted={false}>
-        <Tabs.List aria-label="About this object">
-          <Tabs.Tab value="summary">Summary</Tabs.Tab>
-          <Tabs.Tab value="yaml">YAML</Tabs.Tab>
-          {pod && <Tabs.Tab value="logs">Logs</Tabs.Tab>}
+        <Tabs.List aria-label={messages.objectPanel.aboutThisObject}>
+          <Tabs.Tab value="summary">{messages.objectPanel.summary}</Tabs.Tab>
+          <Tabs.Tab value="yaml">{messages.common.yaml}</Tabs.Tab>
+          {pod && <Tabs.Tab value="logs">{messages.objectPanel.logs}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="summary" pt="md">
           <Summary detail={detail} node={node} state={state} />
@@ -105,7 +106,7 @@ function Summary({ detail, node, state }: { detail: ObjectDetail; node?: ObjectN
           <p>{sentence(harmless(message))}</p>
           {node?.remedy && (
             <p>
-              <strong>What to do:</strong> {sentence(node.remedy)}
+              <strong>{messages.common.whatToDo}</strong> {sentence(node.remedy)}
             </p>
           )}
         </Notice>
@@ -121,13 +122,13 @@ function Summary({ detail, node, state }: { detail: ObjectDetail; node?: ObjectN
 function Facts({ detail, state }: { detail: ObjectDetail; state: ExplorerState }) {
   return (
     <dl className="facts">
-      <dt>Created</dt>
+      <dt>{messages.common.created}</dt>
       <dd>
         <Ago at={detail.created} />
       </dd>
-      <dt>Owner</dt>
+      <dt>{messages.objectPanel.owner}</dt>
       <dd>
-        {!detail.owners?.length && <span className="dim">none</span>}
+        {!detail.owners?.length && <span className="dim">{messages.common.none}</span>}
         {detail.owners?.map((owner) => (
           <button
             key={idOf(owner)}
@@ -139,9 +140,9 @@ function Facts({ detail, state }: { detail: ObjectDetail; state: ExplorerState }
           </button>
         ))}
       </dd>
-      <dt>apiVersion</dt>
+      <dt>{messages.objectPanel.apiVersion}</dt>
       <dd className="mono small">{harmless(detail.ref.apiVersion)}</dd>
-      <dt>UID</dt>
+      <dt>{messages.objectPanel.uid}</dt>
       <dd className="mono small">{harmless(detail.uid ?? '')}</dd>
     </dl>
   )
@@ -149,19 +150,21 @@ function Facts({ detail, state }: { detail: ObjectDetail; state: ExplorerState }
 
 function Containers({ containers, state }: { containers: Container[]; state: ExplorerState }) {
   return (
-    <section className="stack tight" aria-label="Containers of the pod">
-      <h3 className="flat">Containers</h3>
-      <ul className="facts-list" aria-label="Containers">
+    <section className="stack tight" aria-label={messages.objectPanel.containersOfThePod}>
+      <h3 className="flat">{messages.objectPanel.containers}</h3>
+      <ul className="facts-list" aria-label={messages.objectPanel.containers}>
         {containers.map((one) => (
           <li key={one.kind + one.name}>
             <span className="row">
               <button type="button" className="sort" onClick={() => state.set({ panel: 'logs', container: one.name })}>
                 {harmless(one.name)}
-                <span className="hidden-text"> – its log</span>
+                <span className="hidden-text"> {messages.objectPanel.itsLog}</span>
               </button>
               {one.kind !== 'container' && <Tag>{one.kind}</Tag>}
-              <span className="small">{harmless([one.state, one.reason].filter(Boolean).join(': ')) || 'not known yet'}</span>
-              {one.restarts > 0 && <span className="small dim">{count(one.restarts, 'restart')}</span>}
+              <span className="small">
+                {harmless([one.state, one.reason].filter(Boolean).join(': ')) || messages.objectPanel.notKnownYet}
+              </span>
+              {one.restarts > 0 && <span className="small dim">{count(one.restarts, messages.nouns.restart)}</span>}
             </span>
             <span className="mono small dim">{harmless(one.image ?? '')}</span>
           </li>
@@ -173,9 +176,9 @@ function Containers({ containers, state }: { containers: Container[]; state: Exp
 
 function Conditions({ conditions }: { conditions: ObjectCondition[] }) {
   return (
-    <section className="stack tight" aria-label="Conditions of the object">
-      <h3 className="flat">Conditions</h3>
-      <ul className="facts-list" aria-label="Conditions">
+    <section className="stack tight" aria-label={messages.objectPanel.conditionsOfTheObject}>
+      <h3 className="flat">{messages.common.conditions}</h3>
+      <ul className="facts-list" aria-label={messages.common.conditions}>
         {conditions.map((one, i) => (
           <li key={i}>
             <span className="row">
@@ -195,10 +198,10 @@ function Conditions({ conditions }: { conditions: ObjectCondition[] }) {
 
 function Events({ events }: { events: Event[] }) {
   return (
-    <section className="stack tight" aria-label="Events of the object">
-      <h3 className="flat">Events</h3>
-      {events.length === 0 && <p className="dim small flat">None: the cluster keeps events for about an hour.</p>}
-      <ul className="facts-list" aria-label="Events">
+    <section className="stack tight" aria-label={messages.objectPanel.eventsOfTheObject}>
+      <h3 className="flat">{messages.common.events}</h3>
+      {events.length === 0 && <p className="dim small flat">{messages.objectPanel.noneClusterKeepsEventsAbout}</p>}
+      <ul className="facts-list" aria-label={messages.common.events}>
         {events.map((event, i) => (
           <li key={i}>
             <span className="row">
@@ -206,7 +209,7 @@ function Events({ events }: { events: Event[] }) {
               <strong>{harmless(event.reason)}</strong>
               <span className="small dim">
                 <Ago at={event.last} />
-                {event.count > 1 && ` (${count(event.count, 'time')})`}
+                {event.count > 1 && ` (${count(event.count, messages.nouns.time)})`}
               </span>
             </span>
             <span className="small">{harmless(event.message)}</span>

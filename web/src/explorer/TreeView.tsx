@@ -7,6 +7,7 @@ import { Ago } from '../parts/details'
 import { sentence } from '../words'
 import { harmless } from './harmless'
 import { presenceWords, stepOf, type Row } from './tree'
+import { messages } from '../messages'
 
 interface Props {
   rows: Row[]
@@ -39,7 +40,7 @@ export function TreeView({ rows, selected, toggle, select }: Props) {
     if (item instanceof HTMLElement) item.focus()
   }
   return (
-    <div className="objects" role="tree" aria-label="Objects" ref={list}>
+    <div className="objects" role="tree" aria-label={messages.treeView.objects} ref={list}>
       {rows.map((row, at) => (
         <div
           key={row.node.id}
@@ -75,7 +76,7 @@ function Line({ row: { node, open } }: { row: Row }) {
         <span className="dim small">{harmless(node.kind)}</span> <span className="mono">{nameOf(node)}</span>{' '}
         {node.state && <StateBadge state={node.state} />}{' '}
         {presenceWords[node.presence] && <Tag tone="warn">{presenceWords[node.presence]}</Tag>}{' '}
-        {node.deleting && node.state !== 'Deleting' && <Tag tone="warn">being deleted</Tag>}{' '}
+        {node.deleting && node.state !== 'Deleting' && <Tag tone="warn">{messages.common.beingDeleted}</Tag>}{' '}
         {node.created && (
           <span className="dim small age">
             <Ago at={node.created} />

@@ -9,13 +9,15 @@ import { toYaml } from '../yaml/text'
 import { Copy } from './Copy'
 import { harmless } from './harmless'
 import type { ExplorerState, Side } from './state'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 const editor = codeOf(async () => ({ Page: (await import('../yaml/Editor')).Editor }))
 
 const sides: { value: Side; label: string }[] = [
-  { value: 'live', label: 'Live' },
-  { value: 'wanted', label: 'Wanted' },
-  { value: 'difference', label: 'Difference' },
+  { value: 'live', label: messages.yaml.live },
+  { value: 'wanted', label: messages.yaml.wanted },
+  { value: 'difference', label: messages.yaml.difference },
 ]
 
 export function Yaml({ detail, state }: { detail: ObjectDetail; state: ExplorerState }) {
@@ -24,7 +26,7 @@ export function Yaml({ detail, state }: { detail: ObjectDetail; state: ExplorerS
       <div className="row">
         <SegmentedControl
           size="xs"
-          aria-label="Which state of the object"
+          aria-label={messages.yaml.whichStateOfTheObject}
           value={state.side}
           onChange={(side) => state.set({ side: side === 'live' ? undefined : side })}
           data={sides}
@@ -32,7 +34,7 @@ export function Yaml({ detail, state }: { detail: ObjectDetail; state: ExplorerS
         {state.side === 'live' && (
           <Checkbox
             size="xs"
-            label="Managed fields"
+            label={messages.yaml.managedFields}
             checked={state.managed}
             onChange={(event) => state.set({ managed: event.currentTarget.checked ? 'true' : undefined })}
           />
@@ -45,7 +47,7 @@ export function Yaml({ detail, state }: { detail: ObjectDetail; state: ExplorerS
 
 function Shown({ detail, side }: { detail: ObjectDetail; side: Side }) {
   if (side === 'live') {
-    if (!detail.live) return <Empty title="Nothing to show">{sentence(harmless(detail.message ?? ''))}</Empty>
+    if (!detail.live) return <Empty title={messages.yaml.nothingToShow}>{sentence(harmless(detail.message ?? ''))}</Empty>
     return (
       <>
         {detail.notes?.map((note, i) => (
@@ -53,7 +55,7 @@ function Shown({ detail, side }: { detail: ObjectDetail; side: Side }) {
             {sentence(note)}
           </p>
         ))}
-        <Text label="The object as YAML" object={detail.live as JsonObject} />
+        <Text label={messages.yaml.theObjectAsYaml} object={detail.live as JsonObject} />
       </>
     )
   }
@@ -65,20 +67,20 @@ function Shown({ detail, side }: { detail: ObjectDetail; side: Side }) {
 function Wanted({ wanted, side, there }: { wanted: WantedObject; side: Side; there: boolean }) {
   if (wanted.state === 'Unreadable')
     return (
-      <Notice tone="warn" title="What the version says cannot be known from here">
+      <Notice tone="warn" title={messages.yaml.versionSaysCannotKnownHere}>
         <p>{sentence(harmless(wanted.problem?.message ?? ''))}</p>
         {wanted.problem?.remedy && <p>{sentence(wanted.problem.remedy)}</p>}
       </Notice>
     )
   if (wanted.state === 'None' || !wanted.object)
-    return <Empty title="The module's version says nothing about it">{sentence(harmless(wanted.note ?? ''))}</Empty>
+    return <Empty title={messages.yaml.modulesVersionSaysNothingAbout}>{sentence(harmless(wanted.note ?? ''))}</Empty>
   return (
     <>
       <p className="dim small flat">
-        {wanted.version && `As version ${harmless(wanted.version)} says, without the marks that the lifecycle manager adds. `}
+        {wanted.version && fill(messages.yaml.versionSaysWithoutMarksLifecycle, { version: harmless(wanted.version) })}
         {wanted.note && sentence(harmless(wanted.note))}
       </p>
-      {side === 'wanted' && <Text label="What the version says as YAML" object={wanted.object as JsonObject} />}
+      {side === 'wanted' && <Text label={messages.yaml.whatTheVersionSaysAsYaml} object={wanted.object as JsonObject} />}
       {side === 'difference' && <Difference wanted={wanted} there={there} />}
     </>
   )
@@ -89,7 +91,7 @@ function Text({ label, object }: { label: string; object: JsonObject }) {
   return (
     <>
       <div className="row">
-        <Copy text={text}>Copy YAML</Copy>
+        <Copy text={text}>{messages.yaml.copyYaml}</Copy>
       </div>
       <Part code={editor}>{(Editor) => <Editor label={label} text={text} readOnly change={nothing} />}</Part>
     </>
@@ -100,31 +102,34 @@ const nothing = () => undefined
 
 function Difference({ wanted, there }: { wanted: WantedObject; there: boolean }) {
   const fields = wanted.difference
-  if (!there || !fields) return <Empty title="Nothing to compare">The object is not there, or may not be read.</Empty>
-  if (fields.length === 0)
-    return <Empty title="No difference">Every field that the version sets is in the cluster as it says.</Empty>
+  if (!there || !fields) return <Empty title={messages.yaml.nothingToCompare}>{messages.yaml.objectNotNotRead}</Empty>
+  const differing = fields.length + (wanted.more ?? 0)
+  if (fields.length === 0) return <Empty title={messages.yaml.noDifference}>{messages.yaml.everyFieldVersionSetsCluster}</Empty>
   return (
     <>
       <p className="flat small">
-        {count(fields.length + (wanted.more ?? 0), 'field')} that the version sets {fields.length === 1 ? 'is' : 'are'} another in the
-        cluster: − as the version says, + as it is. What others add is left out.
+        {fill(formOf(differing, messages.yaml.fieldsDiffer), {
+          fields: count(differing, messages.nouns.field),
+        })}
       </p>
-      <dl className="diff" aria-label="Difference">
+      <dl className="diff" aria-label={messages.yaml.difference}>
         {fields.map((field, i) => (
           <div className="field" key={i}>
             <dt className="path" style={{ padding: '3px 12px' }}>
               {harmless(field.path)}
             </dt>
             <dd className="flat from" style={{ margin: 0, padding: '3px 12px' }}>
-              <span className="hidden-text">wanted: </span>− {harmless(field.wanted) || '(absent)'}
+              <span className="hidden-text">{messages.yaml.wantedWord} </span>− {harmless(field.wanted) || messages.yaml.absent}
             </dd>
             <dd className="flat to" style={{ margin: 0, padding: '3px 12px' }}>
-              <span className="hidden-text">in the cluster: </span>+ {harmless(field.live) || '(absent)'}
+              <span className="hidden-text">{messages.yaml.inTheCluster} </span>+ {harmless(field.live) || messages.yaml.absent}
             </dd>
           </div>
         ))}
       </dl>
-      {(wanted.more ?? 0) > 0 && <p className="dim small flat">And {count(wanted.more ?? 0, 'field')} more.</p>}
+      {(wanted.more ?? 0) > 0 && (
+        <p className="dim small flat">{fill(messages.yaml.andMore, { fields: count(wanted.more ?? 0, messages.nouns.field) })}</p>
+      )}
     </>
   )
 }

@@ -66,7 +66,7 @@ it('compares with what the version says, and says where that is not known', asyn
   await user.click(await screen.findByRole('tab', { name: 'YAML' }))
   await user.click(await screen.findByText('Difference'))
   expect(await screen.findByText('spec.replicas')).toBeTruthy()
-  expect(screen.getByText(/^1 field that the version sets is another in the cluster: − as the version says, \+ as it is/)).toBeTruthy()
+  expect(screen.getByText(/^1 field that the version sets differs in the cluster: − as the version says, \+ as it is/)).toBeTruthy()
   await user.click(await item(/^ConfigMap .*made-by-operator/))
   await user.click(await screen.findByRole('tab', { name: 'YAML' }))
   await user.click(await screen.findByText('Wanted'))

@@ -1,6 +1,7 @@
 // A log that is read as one stream: lines of JSON, of which each has some lines of the log or says why there is no more.
 import type { LogEnd, LogLine, LogMessage } from '../api'
 import { problemOf, Refusal } from '../live/http'
+import { messages } from '../messages'
 
 /** mostLines is how many lines a page keeps: older ones are dropped, and that is told. */
 export const mostLines = 5000
@@ -61,9 +62,9 @@ export async function readLog(address: string, signal: AbortSignal, take: (messa
 
 export const endWords: Record<LogEnd, string> = {
   Complete: '',
-  Bytes: 'More was printed than is shown at once. Download the log, or follow it anew.',
-  Time: 'The log is not followed any longer: that is bounded in time. Follow it anew to go on.',
-  Broken: 'The connection to the container ended.',
-  Session: 'The session has ended.',
-  Server: 'The dashboard stops.',
+  Bytes: messages.log.morePrintedShownOnceDownload,
+  Time: messages.log.logNotFollowedAnyLonger,
+  Broken: messages.log.theConnectionToTheContainerEnded,
+  Session: messages.log.theSessionHasEnded,
+  Server: messages.log.theDashboardStops,
 }

@@ -1,5 +1,6 @@
 // The objects of a module as a tree: which are shown, which branches are open, and where the arrow keys lead. Pure.
 import type { ObjectNode, Presence, State } from '../api'
+import { messages } from '../messages'
 
 export interface Filter {
   text: string
@@ -30,10 +31,10 @@ export function troubled(node: ObjectNode): boolean {
 
 export const presenceWords: Record<Presence, string> = {
   Present: '',
-  Planned: 'not there yet',
+  Planned: messages.tree.notThereYet,
   Missing: 'missing',
-  Unread: 'not readable',
-  NotLooked: 'not looked at',
+  Unread: messages.tree.notReadable,
+  NotLooked: messages.tree.notLookedAt,
 }
 
 /** stateOf is what the filter by state compares: the state, or else what is known of whether the object is there. */

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Refusal } from '../live/http'
 import { nothingRead, readLog, taken, type Reading } from './log'
+import { messages } from '../messages'
 
 const visible = {
   subscribe(listen: () => void) {
@@ -41,7 +42,7 @@ export function useLog(address: string | null, follow: boolean): Log {
     }).then(
       () => show(false),
       (error: unknown) => {
-        const gone = new Refusal(0, { reason: 'Unreachable', message: 'The dashboard does not answer. Is it still running?' })
+        const gone = new Refusal(0, { reason: 'Unreachable', message: messages.common.dashboardNotAnswerStillRunning })
         show(false, error instanceof Refusal ? error : gone)
       },
     )

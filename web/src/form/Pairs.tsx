@@ -5,6 +5,8 @@ import type { Json } from '../api'
 import { Add, Remove } from './buttons'
 import { another, fits, objectOf, repeated, rowsOf, type Row } from './rows'
 import { text, type Field } from './schema'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   field: Field
@@ -28,19 +30,23 @@ export function Pairs({ field, value, set, disabled }: Props) {
         {rows.map((row, i) => (
           <div key={row.id} className="row">
             <TextInput
-              aria-label={`Name ${i + 1} of ${field.label}`}
+              aria-label={fill(messages.pairs.nameOf, { i: i + 1, label: field.label })}
               value={row.name}
               disabled={disabled}
-              error={repeated(rows, row) && 'This name is there already, and that one counts.'}
+              error={repeated(rows, row) && messages.pairs.nameAlreadyThere}
               onChange={(event) => change(row.id, { name: event.currentTarget.value })}
             />
             <TextInput
-              aria-label={`Value of ${row.name || 'it'}`}
+              aria-label={fill(messages.pairs.valueOf, { name: row.name || messages.common.it })}
               value={text(row.value)}
               disabled={disabled}
               onChange={(event) => change(row.id, { value: event.currentTarget.value })}
             />
-            <Remove label={`Remove ${row.name}`} disabled={disabled} onClick={() => write(rows.filter((one) => one.id !== row.id))} />
+            <Remove
+              label={fill(messages.pairs.removeName, { name: row.name })}
+              disabled={disabled}
+              onClick={() => write(rows.filter((one) => one.id !== row.id))}
+            />
           </div>
         ))}
         <Add disabled={disabled || rows.some((row) => row.name === '')} onClick={() => write(another(rows))} />

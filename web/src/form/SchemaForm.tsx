@@ -5,6 +5,8 @@ import type { Json, Schema } from '../api'
 import { Add, Remove } from './buttons'
 import { Pairs } from './Pairs'
 import { fieldsOf, get, put, text, type Field, type Mistake } from './schema'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   schema: Schema
@@ -17,7 +19,7 @@ interface Props {
 export function SchemaForm({ schema, value, mistakes, disabled, change }: Props) {
   const fields = useMemo(() => fieldsOf(schema), [schema])
   const set = (path: string[], to: Json | undefined) => change(put(value, path, to) ?? {})
-  if (fields.length === 0) return <p className="dim">There is nothing to fill in here.</p>
+  if (fields.length === 0) return <p className="dim">{messages.schemaForm.nothingFillHere}</p>
   return (
     <div className="stack">
       <Fields fields={fields} inner={{ value, set, mistakes, disabled }} />
@@ -41,7 +43,9 @@ function Fields({ fields, inner }: { fields: Field[]; inner: Inner }) {
         .map((field) => (
           <One key={field.path.join('.')} field={field} inner={inner} />
         ))}
-      {others.length > 0 && <p className="dim small">Only in the YAML: {others.map((field) => field.name).join(', ')}.</p>}
+      {others.length > 0 && (
+        <p className="dim small">{fill(messages.schemaForm.onlyInTheYaml, { others: others.map((field) => field.name).join(', ') })}</p>
+      )}
     </>
   )
 }
@@ -76,7 +80,7 @@ function One({ field, inner }: { field: Field; inner: Inner }) {
           maw={460}
           onChange={(event) => set(event.currentTarget.value || undefined)}
           data={[
-            { value: '', label: field.required ? 'Choose one' : 'Not set' },
+            { value: '', label: field.required ? messages.schemaForm.chooseOne : messages.schemaForm.notSet },
             ...(field.options ?? []).map((o) => ({ value: o, label: o })),
           ]}
         />
@@ -146,7 +150,7 @@ function List({ field, shared, value, set }: OneProps) {
       onChange={take}
       data={(field.schema.items?.enum ?? []).map(String)}
       maw={460}
-      placeholder="Type, then Enter"
+      placeholder={messages.schemaForm.typeThenEnter}
     />
   )
 }
@@ -163,7 +167,7 @@ function Groups({ field, inner, value, set }: { field: Field; inner: Inner; valu
             <div className="stack tight">
               <Fields fields={fieldsOf(schema, [...field.path, String(i)])} inner={inner} />
               <Remove
-                label={`Remove ${field.label} ${i + 1}`}
+                label={fill(messages.schemaForm.removeLabelI, { label: field.label, i: i + 1 })}
                 disabled={inner.disabled}
                 onClick={() => {
                   const left = items.filter((_item, j) => j !== i)

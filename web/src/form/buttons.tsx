@@ -1,12 +1,13 @@
 // The two buttons that make lists of a form longer and shorter.
 import { Button } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
+import { messages } from '../messages'
 
 export function Add({ onClick, disabled }: { onClick: () => void; disabled?: boolean }) {
   return (
     <div>
       <Button size="compact-sm" variant="light" leftSection={<Plus size={14} aria-hidden />} disabled={disabled} onClick={onClick}>
-        Add one
+        {messages.buttons.addOne}
       </Button>
     </div>
   )

@@ -2,6 +2,8 @@
 // Schemas come from modules and are hostile: nothing of them is run (patterns neither: a bad one could take forever), depth and number are
 // bounded, and names that JavaScript gives a meaning to are left to the YAML editor.
 import type { Json, JsonObject, Schema } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export type FieldKind = 'text' | 'number' | 'integer' | 'switch' | 'choice' | 'group' | 'list' | 'groups' | 'map' | 'other'
 
@@ -104,8 +106,10 @@ export function labelOf(name: string): string {
 function helpOf(schema: Schema): string | undefined {
   const hints: string[] = []
   if (schema.description) hints.push(schema.description.length > 400 ? schema.description.slice(0, 400) + '…' : schema.description)
-  if (schema.minimum !== undefined && schema.maximum !== undefined) hints.push(`From ${schema.minimum} to ${schema.maximum}.`)
-  if (schema.default !== undefined && typeof schema.default !== 'object') hints.push(`Without a value: ${String(schema.default)}.`)
+  if (schema.minimum !== undefined && schema.maximum !== undefined)
+    hints.push(fill(messages.schema.fromTo, { minimum: schema.minimum, maximum: schema.maximum }))
+  if (schema.default !== undefined && typeof schema.default !== 'object')
+    hints.push(fill(messages.schema.withoutAValue, { default: String(schema.default) }))
   return hints.length > 0 ? hints.join(' ') : undefined
 }
 
@@ -151,20 +155,20 @@ export function mistakesOf(value: Json | undefined, schema: Schema, path: string
   if (value === undefined || value === null) return []
   if (path.length > 2 * mostDepth || free(schema)) return []
   if (schema.enum && !schema.enum.some((one) => JSON.stringify(one) === JSON.stringify(value))) {
-    return wrong(`One of ${schema.enum.map(String).join(', ')} is needed.`)
+    return wrong(fill(messages.schema.oneOfIsNeeded, { enum: schema.enum.map(String).join(', ') }))
   }
   switch (schema.type) {
     case 'string':
-      return typeof value === 'string' ? lengthOf(value, schema, wrong) : wrong('Text is needed.')
+      return typeof value === 'string' ? lengthOf(value, schema, wrong) : wrong(messages.schema.textIsNeeded)
     case 'integer':
     case 'number':
-      return typeof value === 'number' ? rangeOf(value, schema, wrong) : wrong('A number is needed.')
+      return typeof value === 'number' ? rangeOf(value, schema, wrong) : wrong(messages.schema.aNumberIsNeeded)
     case 'boolean':
-      return typeof value === 'boolean' ? [] : wrong('Yes or no is needed.')
+      return typeof value === 'boolean' ? [] : wrong(messages.schema.yesOrNoIsNeeded)
     case 'array':
-      return Array.isArray(value) ? itemsOf(value, schema, path, wrong) : wrong('A list is needed.')
+      return Array.isArray(value) ? itemsOf(value, schema, path, wrong) : wrong(messages.schema.aListIsNeeded)
     case 'object':
-      return typeof value === 'object' && !Array.isArray(value) ? partsOf(value, schema, path) : wrong('An object is needed.')
+      return typeof value === 'object' && !Array.isArray(value) ? partsOf(value, schema, path) : wrong(messages.schema.anObjectIsNeeded)
   }
   return []
 }
@@ -178,28 +182,31 @@ type Wrong = (message: string) => Mistake[]
 
 function lengthOf(value: string, schema: Schema, wrong: Wrong): Mistake[] {
   if (schema.minLength !== undefined && value.length < schema.minLength)
-    return wrong(`At least ${schema.minLength} characters are needed.`)
-  if (schema.maxLength !== undefined && value.length > schema.maxLength) return wrong(`At most ${schema.maxLength} characters fit.`)
+    return wrong(fill(messages.schema.atLeastCharactersAreNeeded, { minLength: schema.minLength }))
+  if (schema.maxLength !== undefined && value.length > schema.maxLength)
+    return wrong(fill(messages.schema.atMostCharactersFit, { maxLength: schema.maxLength }))
   return []
 }
 
 function rangeOf(value: number, schema: Schema, wrong: Wrong): Mistake[] {
-  if (!Number.isFinite(value)) return wrong('A number is needed.')
-  if (schema.type === 'integer' && !Number.isInteger(value)) return wrong('A whole number is needed.')
-  if (schema.minimum !== undefined && value < schema.minimum) return wrong(`${schema.minimum} is the least.`)
-  if (schema.maximum !== undefined && value > schema.maximum) return wrong(`${schema.maximum} is the most.`)
+  if (!Number.isFinite(value)) return wrong(messages.schema.aNumberIsNeeded)
+  if (schema.type === 'integer' && !Number.isInteger(value)) return wrong(messages.schema.aWholeNumberIsNeeded)
+  if (schema.minimum !== undefined && value < schema.minimum) return wrong(fill(messages.schema.isTheLeast, { minimum: schema.minimum }))
+  if (schema.maximum !== undefined && value > schema.maximum) return wrong(fill(messages.schema.isTheMost, { maximum: schema.maximum }))
   return []
 }
 
 function itemsOf(value: Json[], schema: Schema, path: string[], wrong: Wrong): Mistake[] {
-  if (schema.minItems !== undefined && value.length < schema.minItems) return wrong(`At least ${schema.minItems} are needed.`)
-  if (schema.maxItems !== undefined && value.length > schema.maxItems) return wrong(`At most ${schema.maxItems} fit.`)
+  if (schema.minItems !== undefined && value.length < schema.minItems)
+    return wrong(fill(messages.schema.atLeastAreNeeded, { minItems: schema.minItems }))
+  if (schema.maxItems !== undefined && value.length > schema.maxItems)
+    return wrong(fill(messages.schema.atMostFit, { maxItems: schema.maxItems }))
   const items = schema.items
   if (!items) return []
   return value.flatMap((one, i) => {
     const where = [...path, String(i)]
     const lacking = one === null && items.type && !items.nullable // without a type, nothing may be what fits
-    return lacking ? [{ path: where.join('.'), message: 'This is empty.' }] : mistakesOf(one, items, where)
+    return lacking ? [{ path: where.join('.'), message: messages.schema.thisIsEmpty }] : mistakesOf(one, items, where)
   })
 }
 
@@ -211,7 +218,7 @@ function lacks(value: JsonObject, name: string, schema: Schema | undefined): boo
 
 function partsOf(value: JsonObject, schema: Schema, path: string[]): Mistake[] {
   const missing = (schema.required ?? []).filter((name) => lacks(value, name, schema.properties?.[name]))
-  const mistakes: Mistake[] = missing.map((name) => ({ path: [...path, name].join('.'), message: 'This is needed.' }))
+  const mistakes: Mistake[] = missing.map((name) => ({ path: [...path, name].join('.'), message: messages.schema.thisIsNeeded }))
   for (const name of Object.keys(schema.properties ?? {})) {
     const own = schema.properties?.[name]
     if (own && Object.hasOwn(value, name) && !missing.includes(name)) mistakes.push(...mistakesOf(value[name], own, [...path, name]))

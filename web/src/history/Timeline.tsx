@@ -11,6 +11,8 @@ import { Loaded } from '../parts/loaded'
 import { capital, count, sentence } from '../words'
 import type { History, HistoryEntry } from '../api'
 import { allKinds, byText, changedFields, heldFields, kinds, toneOf } from './words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   /** kyma is NAMESPACE/NAME; module is one of its modules, without it is all of the Kyma. */
@@ -26,7 +28,12 @@ export function Timeline({ kyma, module, revision }: Props) {
   return (
     <div className="stack">
       <div className="row">
-        <Filter state={state} name="kind" label="Kind" options={allKinds.map((value) => ({ value, label: kinds[value].many }))} />
+        <Filter
+          state={state}
+          name="kind"
+          label={messages.common.kind}
+          options={allKinds.map((value) => ({ value, label: kinds[value].many }))}
+        />
         <Who state={state} who={answer.data?.who ?? []} />
       </div>
       <Loaded answer={answer} rows={5}>
@@ -48,10 +55,10 @@ function Who({ state, who }: { state: ListState; who: string[] }) {
   const all = [...new Set([...who, chosen].filter(Boolean))]
   return (
     <NativeSelect
-      aria-label="Who"
+      aria-label={messages.timeline.who}
       size="xs"
       value={chosen}
-      data={[{ value: '', label: 'By anyone' }, ...all.map((value) => ({ value, label: value }))]}
+      data={[{ value: '', label: messages.timeline.byAnyone }, ...all.map((value) => ({ value, label: value }))]}
       onChange={(event) => state.set('who', event.currentTarget.value || undefined)}
     />
   )
@@ -65,20 +72,20 @@ function Entries({ history, state, kyma, revision }: { history: History; state: 
       <NotRead unread={history.unread} />
       {items.length === 0 ? (
         <div className="card">
-          <Empty title="Nothing is recorded">Nothing that these filters leave happened within what is kept.</Empty>
+          <Empty title={messages.timeline.nothingIsRecorded}>{messages.timeline.nothingFiltersLeaveHappenedWithin}</Empty>
         </div>
       ) : (
         <div className="card pad">
-          <ol className="chain" aria-label="History">
+          <ol className="chain" aria-label={messages.common.history}>
             {items.map((entry, i) => (
               <Row key={`${entry.at} ${entry.kind} ${i}`} entry={entry} kyma={kyma} revision={revision} />
             ))}
           </ol>
         </div>
       )}
-      <Pages state={state} total={history.total} one="entry" many="entries" />
+      <Pages state={state} total={history.total} noun={messages.nouns.entry} />
       <details>
-        <summary>How far back this reaches</summary>
+        <summary>{messages.timeline.howFarBackThisReaches}</summary>
         <ul className="small dim">
           {(history.horizon ?? []).map((line) => (
             <li key={line}>{line}</li>
@@ -106,13 +113,13 @@ function Row({ entry, kyma, revision }: { entry: HistoryEntry } & Omit<Props, 'm
         {by && ` ${by}`}
         {entry.state && `, ${entry.state}`}
         {entry.reason && `, ${entry.reason}`}
-        {entry.count && ` (${count(entry.count, 'time')})`}
+        {entry.count && ` (${count(entry.count, messages.nouns.time)})`}
         {entry.object && `, ${entry.object}`}
       </p>
       <Fields entry={entry} />
       {entry.rollout && (
         <p className="small">
-          <To to={'/rollouts/' + entry.rollout}>How far the rollout is</To>
+          <To to={'/rollouts/' + entry.rollout}>{messages.common.howFarTheRolloutIs}</To>
         </p>
       )}
     </li>
@@ -125,11 +132,12 @@ function Fields({ entry }: { entry: HistoryEntry }) {
   return (
     <>
       {changed.length > 0 && (
-        <ul className="small" aria-label="Fields that changed">
+        <ul className="small" aria-label={messages.timeline.fieldsThatChanged}>
           {changed.map((field, i) => (
             <li key={i}>
-              <span className="mono">{field.path}</span>: {field.from ? <span className="mono">{field.from}</span> : 'nothing'} →{' '}
-              {field.to ? <span className="mono">{field.to}</span> : 'nothing'}
+              <span className="mono">{field.path}</span>:{' '}
+              {field.from ? <span className="mono">{field.from}</span> : messages.timeline.nothing} →{' '}
+              {field.to ? <span className="mono">{field.to}</span> : messages.timeline.nothing}
             </li>
           ))}
         </ul>
@@ -137,7 +145,7 @@ function Fields({ entry }: { entry: HistoryEntry }) {
       {held.length > 0 && (
         <p className="small dim">
           {capital('holds')} <span className="mono">{held.slice(0, 8).join(', ')}</span>
-          {held.length > 8 && ` and ${held.length - 8} more`}
+          {held.length > 8 && fill(messages.timeline.andMore, { count: held.length - 8 })}
         </p>
       )}
     </>

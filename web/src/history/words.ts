@@ -1,23 +1,39 @@
 // The words of the timeline.
 import type { Tone } from '../words'
 import type { HistoryEntry, HistoryKind } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export const kinds: Record<HistoryKind, { label: string; many: string; means: string }> = {
-  Operation: { label: 'Operation', many: 'Operations', means: 'A user asked a dashboard for it.' },
-  Edit: { label: 'Edit', many: 'Edits', means: 'A client wrote the Kyma. Only its last edit is recorded, and not which user ran it.' },
-  Revision: { label: 'Revision', many: 'Revisions', means: 'The module was asked to be another version, or to have other content.' },
-  Rollout: { label: 'Rollout', many: 'Rollouts', means: 'A wave of the rollout of its channel began.' },
-  Condition: { label: 'State', many: 'States', means: 'What is reported of it became what it is now.' },
-  Event: { label: 'Event', many: 'Events', means: 'An event of Kubernetes, which keeps them for about an hour.' },
+  Operation: {
+    label: messages.historyKinds.operation,
+    many: messages.historyKinds.operationMany,
+    means: messages.historyKinds.operationMeans,
+  },
+  Edit: { label: messages.historyKinds.edit, many: messages.historyKinds.editMany, means: messages.historyKinds.editMeans },
+  Revision: { label: messages.historyKinds.revision, many: messages.historyKinds.revisionMany, means: messages.historyKinds.revisionMeans },
+  Rollout: { label: messages.historyKinds.rollout, many: messages.historyKinds.rolloutMany, means: messages.historyKinds.rolloutMeans },
+  Condition: {
+    label: messages.historyKinds.condition,
+    many: messages.historyKinds.conditionMany,
+    means: messages.historyKinds.conditionMeans,
+  },
+  Event: { label: messages.historyKinds.event, many: messages.historyKinds.eventMany, means: messages.historyKinds.eventMeans },
 }
 
 export const allKinds = Object.keys(kinds) as HistoryKind[]
 
+// A condition is in the state of its type and status.
+/* eslint-disable no-restricted-syntax */
+const bad = ['Failed', 'Warning', 'RolledBack', 'Interrupted', 'Halted', 'Ready False']
+const good = ['Succeeded', 'Ready True']
+/* eslint-enable no-restricted-syntax */
+
 /** toneOf is the color of an entry: good and bad news only where the entry says so. */
 export function toneOf(entry: HistoryEntry): Tone {
   const { state = '' } = entry
-  if (['Failed', 'Warning', 'RolledBack', 'Interrupted', 'Halted'].includes(state) || state === 'Ready False') return 'warn'
-  if (['Succeeded', 'Ready True'].includes(state)) return 'ok'
+  if (bad.includes(state)) return 'warn'
+  if (good.includes(state)) return 'ok'
   return state === 'Running' ? 'busy' : 'idle'
 }
 
@@ -25,11 +41,11 @@ export function toneOf(entry: HistoryEntry): Tone {
 export function byText(entry: HistoryEntry): string {
   switch (entry.whoIs) {
     case 'User':
-      return `by ${entry.who ?? ''}`
+      return fill(messages.historyWords.byWho, { who: entry.who ?? '' })
     case 'Client':
-      return `by the client ${entry.who ?? ''}`
+      return fill(messages.historyWords.byTheClient, { who: entry.who ?? '' })
     case 'Component':
-      return `reported by ${entry.who ?? ''}`
+      return fill(messages.historyWords.reportedBy, { who: entry.who ?? '' })
   }
   return ''
 }

@@ -3,6 +3,8 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { DeedModal } from '../deeds/DeedModal'
 import { Kubeconfig } from './Kubeconfig'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function ConnectModal({ kyma, open, close }: { kyma: string; open: boolean; close: () => void }) {
   const [text, setText] = useState('')
@@ -13,23 +15,23 @@ export function ConnectModal({ kyma, open, close }: { kyma: string; open: boolea
     close()
   }
   const ask = (
-    <section className="stack" aria-label="Connect the Kyma">
-      <p className="dim flat">The cluster is called before anything is stored. It must be the one that the Kyma has, if it has one.</p>
+    <section className="stack" aria-label={messages.connectModal.connectTheKyma}>
+      <p className="dim flat">{messages.connectModal.clusterCalledBeforeAnythingStored}</p>
       <Kubeconfig value={text} set={setText} />
       <div className="row">
         <Button disabled={text.trim() === ''} onClick={() => setSure(true)}>
-          See what would change
+          {messages.common.seeWhatWouldChange}
         </Button>
         <Button variant="default" onClick={end}>
-          Cancel
+          {messages.common.cancel}
         </Button>
       </div>
     </section>
   )
   return (
     <DeedModal
-      title={`Connect ${kyma}`}
-      verb="Connect"
+      title={fill(messages.connectModal.connectKyma, { kyma })}
+      verb={messages.common.connect}
       deed={open && sure ? { kind: 'connect', kyma, kubeconfig: text } : null}
       ask={open && ask}
       close={end}

@@ -7,6 +7,8 @@ import type { Module } from '../api'
 import { sentence } from '../words'
 import type { Fix } from '../api'
 import { ConnectModal } from './ConnectModal'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** FixButtons are the buttons of one module, or of a Kyma itself. */
 export function FixButtons({ fixes, kyma }: { fixes: Fix[]; kyma: string }) {
@@ -14,7 +16,7 @@ export function FixButtons({ fixes, kyma }: { fixes: Fix[]; kyma: string }) {
   const close = () => setChosen(null)
   if (fixes.length === 0) return null
   return (
-    <div className="row" role="group" aria-label="What helps">
+    <div className="row" role="group" aria-label={messages.fixes.whatHelps}>
       {fixes.map((fix, i) => (
         <Action
           key={fix.title}
@@ -29,7 +31,13 @@ export function FixButtons({ fixes, kyma }: { fixes: Fix[]; kyma: string }) {
         </Action>
       ))}
       <DeedModal
-        title={chosen?.deed ? `${chosen.title}${chosen.module ? ` for ${chosen.module}` : ''}` : ''}
+        title={
+          !chosen?.deed
+            ? ''
+            : chosen.module
+              ? fill(messages.fixes.titleForModule, { title: chosen.title, module: chosen.module })
+              : chosen.title
+        }
         verb={chosen?.title ?? ''}
         deed={chosen?.deed ?? null}
         close={close}
@@ -45,8 +53,8 @@ export function KymaFixes({ fixes, kyma, modules }: { fixes: Fix[]; kyma: string
   const own = fixes.filter((fix) => !fix.module)
   const names = [...new Set(fixes.flatMap((fix) => fix.module ?? []))]
   return (
-    <section className="card pad stack" aria-label="What to do">
-      <h2 className="flat">What to do</h2>
+    <section className="card pad stack" aria-label={messages.fixes.whatToDo}>
+      <h2 className="flat">{messages.fixes.whatToDo}</h2>
       {own.length > 0 && <FixButtons fixes={own} kyma={kyma} />}
       {names.map((name) => (
         <div key={name} className="stack tight">
@@ -63,6 +71,6 @@ export function KymaFixes({ fixes, kyma, modules }: { fixes: Fix[]; kyma: string
 
 /** reasonOf says why a module is not as it was asked for. */
 function reasonOf(module: Module | undefined): string {
-  if (module?.pending) return `version ${module.pending.version ?? ''} waits for consent.`
-  return sentence(module?.installation.message ?? module?.module.message ?? 'it is not ready')
+  if (module?.pending) return fill(messages.fixes.versionWaitsForConsent, { version: module.pending.version ?? '' })
+  return sentence(module?.installation.message ?? module?.module.message ?? messages.fixes.itIsNotReady)
 }

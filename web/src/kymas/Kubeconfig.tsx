@@ -2,6 +2,8 @@
 import { Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { mostKubeconfig } from './form'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   value: string
@@ -13,14 +15,14 @@ export function Kubeconfig({ value, set, help }: Props) {
   const [problem, setProblem] = useState('')
   const read = async (file: File | undefined) => {
     if (!file) return
-    if (file.size > mostKubeconfig) return setProblem(`${file.name} is too large to be a kubeconfig.`)
+    if (file.size > mostKubeconfig) return setProblem(fill(messages.kubeconfig.tooLargeKubeconfig, { name: file.name }))
     setProblem('')
     set(await file.text())
   }
   return (
     <div className="stack tight">
       <Textarea
-        label="Kubeconfig"
+        label={messages.kubeconfig.kubeconfig}
         description={help}
         className="mono"
         value={value}
@@ -31,13 +33,14 @@ export function Kubeconfig({ value, set, help }: Props) {
         onChange={(event) => set(event.currentTarget.value)}
       />
       <label className="dim small">
-        or a file:{' '}
-        <input type="file" aria-label="Upload a kubeconfig" onChange={(event) => void read(event.currentTarget.files?.[0])} />
+        {messages.kubeconfig.orAFile}{' '}
+        <input
+          type="file"
+          aria-label={messages.kubeconfig.uploadAKubeconfig}
+          onChange={(event) => void read(event.currentTarget.files?.[0])}
+        />
       </label>
-      <p className="dim small flat">
-        Tokens and certificates must stand in it: the lifecycle manager reads no files, runs no programs and uses no proxy of it. It is
-        stored in the access Secret of the Kyma alone, and is not shown again.
-      </p>
+      <p className="dim small flat">{messages.kubeconfig.tokensCertificatesMustStandLifecycle}</p>
     </div>
   )
 }

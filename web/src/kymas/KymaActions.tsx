@@ -5,16 +5,18 @@ import { DeedModal } from '../deeds/DeedModal'
 import { Action } from '../parts/basics'
 import type { KymaDeed, KymaDetail } from '../api'
 import { ConnectModal } from './ConnectModal'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
-const copied = 'It comes from a hub: do this on the hub.'
-const unconnectable = 'You may not write Secrets in its namespace. Ask an administrator of the cluster for permission.'
+const copied = messages.kymaActions.comesHubHub
+const unconnectable = messages.kymaActions.notWriteSecretsNamespaceAsk
 
 export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string; choose: () => void }) {
   const { kyma, access, suspended } = data
   const [deed, setDeed] = useState<KymaDeed | null>(null)
   const [connecting, setConnecting] = useState(false)
   const going = kyma.state === 'Deleting'
-  const whyNot = kyma.copy ? copied : going ? 'It is being deleted.' : undefined
+  const whyNot = kyma.copy ? copied : going ? messages.kymaActions.itIsBeingDeleted : undefined
   return (
     <>
       <Action
@@ -24,7 +26,7 @@ export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string
         leftSection={<Trash2 size={16} aria-hidden />}
         onClick={() => setDeed({ kind: 'deleteKyma', kyma: id })}
       >
-        Delete
+        {messages.common.delete}
       </Action>
       <Action
         variant="default"
@@ -32,7 +34,7 @@ export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string
         why={whyNot}
         onClick={() => setDeed({ kind: suspended ? 'resume' : 'suspend', kyma: id })}
       >
-        {suspended ? 'Resume' : 'Suspend'}
+        {suspended ? messages.common.resume : messages.kymaActions.suspend}
       </Action>
       {!kyma.local && (
         <Action
@@ -41,11 +43,11 @@ export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string
           why={whyNot ?? unconnectable}
           onClick={() => setConnecting(true)}
         >
-          Connect
+          {messages.common.connect}
         </Action>
       )}
       <Action variant="default" allowed={access.edit && !going} why={going ? whyNot : undefined} onClick={choose}>
-        Change channel
+        {messages.kymaActions.changeChannel}
       </Action>
       <Action
         to={`/add?kyma=${encodeURIComponent(id)}`}
@@ -53,7 +55,7 @@ export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string
         why={going ? whyNot : undefined}
         leftSection={<PackagePlus size={17} aria-hidden />}
       >
-        Add modules
+        {messages.common.addModules}
       </Action>
       <DeedModal
         title={titleOf(deed, kyma.name)}
@@ -70,15 +72,15 @@ export function KymaActions({ data, id, choose }: { data: KymaDetail; id: string
 function titleOf(deed: KymaDeed | null, name: string): string {
   switch (deed?.kind) {
     case 'deleteKyma':
-      return `Delete ${name} with all its modules?`
+      return fill(messages.kymaActions.deleteWithAllItsModules, { name })
     case 'resume':
-      return `Resume ${name}`
+      return fill(messages.kymaActions.resumeName, { name })
     default:
-      return `Suspend ${name}? Its modules stay as they are.`
+      return fill(messages.kymaActions.suspendModulesStay, { name })
   }
 }
 
 function verbOf(deed: KymaDeed | null): string {
-  if (deed?.kind === 'deleteKyma') return 'Delete the Kyma'
-  return deed?.kind === 'resume' ? 'Resume' : 'Suspend'
+  if (deed?.kind === 'deleteKyma') return messages.kymaActions.deleteTheKyma
+  return deed?.kind === 'resume' ? messages.common.resume : messages.kymaActions.suspend
 }

@@ -39,7 +39,7 @@ describe('a new Kyma', () => {
   })
   it.each<[string, Partial<Form>, string]>([
     ['a name', {}, ''],
-    ['no name', { name: '' }, 'Give it a name.'],
+    ['not a valid label name', { name: '' }, 'Give it a name.'],
     ['a name with capitals', { name: 'Mine' }, 'lower-case'],
     ['a name that ends with a dash', { name: 'mine-' }, 'at both ends'],
     ['a name that is too long', { name: 'a'.repeat(64) }, 'at most 63'],
@@ -51,9 +51,9 @@ describe('a new Kyma', () => {
   })
   it('has labels that the cluster takes', () => {
     expect(wrongLabel(form({ labels: { 'example.com/ring': 'canary', empty: '' } }))).toBe('')
-    expect(wrongLabel(form({ labels: { 'a b': 'c' } }))).toContain('no name')
-    expect(wrongLabel(form({ labels: { a: 'b c' } }))).toContain('no value')
-    expect(hinders(form({ labels: { '': '' } }), place)).toContain('no name')
+    expect(wrongLabel(form({ labels: { 'a b': 'c' } }))).toContain('not a valid label name')
+    expect(wrongLabel(form({ labels: { a: 'b c' } }))).toContain('not a valid label value')
+    expect(hinders(form({ labels: { '': '' } }), place)).toContain('not a valid label name')
   })
   it('needs a namespace', () => expect(hinders(form(), undefined)).toContain('namespace'))
   it('has modules of its channel only', () => {

@@ -1,6 +1,8 @@
 // What is filled in for a new Kyma, and what becomes of it, as plain decisions.
 import type { JsonObject } from '../api'
 import type { CreateDeed, NewKymaModule, NewKymaPlace } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export interface Form {
   namespace: string
@@ -79,7 +81,7 @@ export function versionIn(form: Form, module: NewKymaModule): string {
 /** lacking says why a module cannot be had with this form; empty: it can. A release is judged by the server. */
 export function lacking(form: Form, module: NewKymaModule): string {
   if (form.release || versionIn(form, module)) return ''
-  return `Channel ${form.channel} has no version of it.`
+  return fill(messages.form.channelHasNoVersionOfIt, { channel: form.channel })
 }
 
 /** begun says that something was filled in that a reload would lose. */
@@ -91,10 +93,10 @@ const nameRule = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 /** wrongName says what is wrong with the name; empty: nothing. */
 export function wrongName(form: Form, place: NewKymaPlace | undefined): string {
-  if (form.name === '') return 'Give it a name.'
-  if (!nameRule.test(form.name)) return 'Use lower-case letters, digits and dashes, with a letter or digit at both ends.'
-  if (form.name.length > 63) return 'Use at most 63 letters.'
-  return (place?.kymas ?? []).includes(form.name) ? 'There is a Kyma of this name already.' : ''
+  if (form.name === '') return messages.form.giveItAName
+  if (!nameRule.test(form.name)) return messages.form.useLowerCaseLettersDigits
+  if (form.name.length > 63) return messages.form.useAtMost63Letters
+  return (place?.kymas ?? []).includes(form.name) ? messages.form.kymaNameAlready : ''
 }
 
 const labelName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
@@ -103,16 +105,16 @@ const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 /** wrongLabel says what is wrong with the labels; empty: nothing. */
 export function wrongLabel(form: Form): string {
   for (const [name, value] of Object.entries(form.labels)) {
-    if (!labelName.test(name)) return `${name || 'An empty text'} is no name of a label.`
-    if (!labelValue.test(String(value ?? ''))) return `Label ${name}: ${String(value)} is no value of a label.`
+    if (!labelName.test(name)) return fill(messages.form.isNoNameOfALabel, { name: name || messages.form.anEmptyText })
+    if (!labelValue.test(String(value ?? ''))) return fill(messages.form.labelNoValueLabel, { name, value: String(value) })
   }
   return ''
 }
 
 /** hinders says why the Kyma cannot be looked at yet; empty: it can. */
 export function hinders(form: Form, place: NewKymaPlace | undefined): string {
-  if (!place) return 'Choose a namespace in which you may create a Kyma.'
-  const kubeconfig = !form.local && form.kubeconfig.length > mostKubeconfig ? 'The kubeconfig is too large.' : ''
+  if (!place) return messages.form.chooseNamespaceCreateKyma
+  const kubeconfig = !form.local && form.kubeconfig.length > mostKubeconfig ? messages.form.theKubeconfigIsTooLarge : ''
   return wrongName(form, place) || wrongLabel(form) || kubeconfig
 }
 

@@ -2,6 +2,8 @@
 import type { Problem } from '../api'
 import type { Failure } from './live'
 import type { AnswerTo, BodyOf, Deleted, DeletePath, GetPath, Needed, PathParameters, PostPath, Query, Reply, Value } from './paths'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export type { AnswerTo, Parameters, Query } from './paths'
 
@@ -33,7 +35,7 @@ export async function send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, b
   try {
     answer = await fetch(path, init)
   } catch {
-    throw new Refusal(0, { reason: 'Unreachable', message: 'The dashboard does not answer. Is it still running?' })
+    throw new Refusal(0, { reason: 'Unreachable', message: messages.common.dashboardNotAnswerStillRunning })
   }
   const text = await answer.text()
   if (!answer.ok) throw new Refusal(answer.status, problemOf(answer.status, text))
@@ -41,7 +43,7 @@ export async function send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, b
   try {
     return JSON.parse(text) as T
   } catch {
-    throw new Refusal(answer.status, { reason: 'Malformed', message: `The answer to ${path} cannot be read.` })
+    throw new Refusal(answer.status, { reason: 'Malformed', message: fill(messages.http.theAnswerToCannotBeRead, { path }) })
   }
 }
 
@@ -59,7 +61,7 @@ export function problemOf(status: number, body: unknown): Problem {
   if (error && typeof error.message === 'string' && error.message !== '') {
     return { reason: String(error.reason ?? ''), message: error.message, details: error.details }
   }
-  return { reason: 'Failed', message: `The server answered with status ${status} and gave no reason.` }
+  return { reason: 'Failed', message: fill(messages.http.serverAnsweredStatusGaveNo, { status }) }
 }
 
 /** query writes the address of a GET: parameters that its path names are put there, each escaped, and the others after it. */

@@ -1,6 +1,8 @@
 // One connection of this tab to the server: every live query of the page travels on it. A change of the queries opens a new one, since a
 // stream answers exactly what it was opened for. A hidden tab has none.
 import type { Problem } from '../api'
+import { messages } from '../messages'
+import { fill } from '../fill'
 
 /** Failure is an error as the server tells it, with the status of the answer. */
 export interface Failure extends Problem {
@@ -196,7 +198,7 @@ export class Live {
     for (const name of queries) {
       const query = this.queries.get(name)
       if (!query) continue
-      const error: Problem = { reason: 'TooMany', message: `a page may ask ${mostQueries} things at once: this one asks more` }
+      const error: Problem = { reason: 'TooMany', message: fill(messages.live.tooMany, { most: mostQueries }) }
       query.result = { status: 400, body: { error }, stale: false }
       query.listeners.forEach((listen) => listen())
     }

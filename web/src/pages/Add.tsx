@@ -16,13 +16,20 @@ import { useFollow } from '../deeds/place'
 import type { Refused } from '../deeds/review'
 import { ReviewPanel } from '../deeds/ReviewPanel'
 import { Header } from '../parts/basics'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
-const names: Record<Step, string> = { choose: 'Choose', version: 'Version', configure: 'Configure', review: 'Check and add' }
+const names: Record<Step, string> = {
+  choose: messages.common.choose,
+  version: messages.common.version,
+  configure: messages.add.configure,
+  review: messages.add.checkAndAdd,
+}
 const titles: Record<Step, string> = {
-  choose: 'Choose modules',
-  version: 'Versions',
-  configure: 'Configuration',
-  review: 'Check and add',
+  choose: messages.common.chooseModules,
+  version: messages.common.versions,
+  configure: messages.common.configuration,
+  review: messages.add.checkAndAdd,
 }
 
 /** Page begins again when this address is opened again; the steps of one wizard are entries of the history. */
@@ -45,12 +52,15 @@ function Adding({ wizard, address }: { wizard: string; address: string }) {
     if (w.picks.length > 0) drafts.keep(wizard, w, plainOf(w, address))
     else drafts.forget(wizard)
   }, [drafts, wizard, address, w])
-  useDirty(w.picks.some(({ resource, edit }) => resource ?? edit), kept) // a configuration is not stored: it may hold secrets
+  useDirty(
+    w.picks.some(({ resource, edit }) => resource ?? edit),
+    kept,
+  ) // a configuration is not stored: it may hold secrets
   const asked = (name: string) => parameters.get(name) ?? ''
   const wanted = { kyma: asked('kyma'), module: asked('module'), namespace: asked('namespace'), source: asked('source') }
   return (
     <>
-      <Header title="Add modules" lead="Nothing is changed before the last step." />
+      <Header title={messages.common.addModules} lead={messages.common.nothingChangedBeforeLastStep} />
       <Trail w={w} go={go} />
       <StepHead step={w.step} />
       {w.step === 'choose' && <Choose w={w} act={act} wanted={wanted} begun={chosen} begin={choose} />}
@@ -74,7 +84,7 @@ function Adding({ wizard, address }: { wizard: string; address: string }) {
 function Trail({ w, go }: { w: Wizard; go: (to: Step) => void }) {
   const now = steps.indexOf(w.step)
   return (
-    <ol className="steps" aria-label="Steps">
+    <ol className="steps" aria-label={messages.add.steps}>
       {steps.map((step, i) => (
         <li key={step} aria-current={step === w.step ? 'step' : undefined} className={i < now ? 'past' : ''}>
           <button type="button" className="sort" disabled={i > now} onClick={() => go(step)}>
@@ -112,17 +122,17 @@ function Onward({ w, go }: { w: Wizard; go: (to: Step) => void }) {
   return (
     <div className="sticky row between">
       <span className="dim small" role="status">
-        {hindered || `Chosen: ${w.picks.map((p) => p.offer.name).join(', ')}`}
+        {hindered || fill(messages.add.chosenPicks, { picks: w.picks.map((p) => p.offer.name).join(', ') })}
       </span>
       <div className="row">
         {before && (
           <Button variant="default" onClick={() => go(before)}>
-            Back
+            {messages.common.back}
           </Button>
         )}
         {next && (
           <Button disabled={hindered !== ''} onClick={() => go(next)}>
-            Next: {names[next]}
+            {fill(messages.add.nextNames, { names: names[next] })}
           </Button>
         )}
       </div>
@@ -143,11 +153,15 @@ function ReviewStep({ w, go, started }: ReviewProps) {
       <PicksMay w={w} />
       <ReviewPanel
         deeds={deeds}
-        verb={w.picks.length === 1 ? `Add ${w.picks[0]?.offer.name ?? 'it'}` : `Add ${w.picks.length} modules`}
+        verb={
+          w.picks.length === 1
+            ? fill(messages.add.addName, { name: w.picks[0]?.offer.name ?? messages.common.it })
+            : fill(messages.add.addModules, { count: w.picks.length })
+        }
         started={started}
         back={
           <Button variant="default" onClick={() => go('configure')}>
-            Back
+            {messages.common.back}
           </Button>
         }
       />

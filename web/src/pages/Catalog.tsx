@@ -12,14 +12,16 @@ import { Reads } from '../parts/shelves'
 import { DataTable, type CellColumn } from '../table/DataTable'
 import { count } from '../words'
 import { vouchedIn } from './OfferVersion'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const typeOptions = [
-  { value: 'manageable', label: 'Manageable' },
-  { value: 'community', label: 'Community' },
+  { value: 'manageable', label: messages.catalog.manageable },
+  { value: 'community', label: messages.catalog.community },
 ]
 const installedOptions = [
-  { value: 'true', label: 'Installed' },
-  { value: 'false', label: 'Not installed' },
+  { value: 'true', label: messages.common.installed },
+  { value: 'false', label: messages.catalog.notInstalled },
 ]
 
 export function Page() {
@@ -29,24 +31,24 @@ export function Page() {
   return (
     <>
       <Header
-        title="Catalog"
-        lead="Every module that can be had. Manageable ones are looked after by the lifecycle manager; community ones by you."
+        title={messages.common.catalog}
+        lead={messages.catalog.everyModuleManageableOnesLooked}
         actions={
           <Action variant="default" to="/sources">
-            Sources
+            {messages.common.sources}
           </Action>
         }
       />
       <div className="stack tight">
         <div className="row">
-          <Search state={state} label="Search the catalog" />
-          <Filter state={state} name="type" label="Type" options={typeOptions} />
-          <Filter state={state} name="installed" label="Installed" options={installedOptions} />
+          <Search state={state} label={messages.common.searchTheCatalog} />
+          <Filter state={state} name="type" label={messages.common.type} options={typeOptions} />
+          <Filter state={state} name="installed" label={messages.common.installed} options={installedOptions} />
         </div>
         {(sources.length > 0 || state.parameters.has('source')) && (
           <div className="row">
-            <span className="dim small">From</span>
-            <Filter state={state} name="source" label="Source" options={sourceOptions(sources, state)} />
+            <span className="dim small">{messages.catalog.from}</span>
+            <Filter state={state} name="source" label={messages.common.source} options={sourceOptions(sources, state)} />
           </div>
         )}
       </div>
@@ -62,19 +64,19 @@ export function Page() {
 function sourceOptions(sources: SourceLine[], state: ListState) {
   const all = [...sources.map(({ name }) => name), ...state.parameters.getAll('source')]
   const names = [...new Set(all)].filter((name) => name !== ofCluster)
-  return [{ value: ofCluster, label: 'This cluster' }, ...names.map((name) => ({ value: name, label: name }))]
+  return [{ value: ofCluster, label: messages.common.thisCluster }, ...names.map((name) => ({ value: name, label: name }))]
 }
 
 const columnsOf = (sources: SourceLine[]): CellColumn<OfferRow>[] => [
-  { key: 'name', label: 'Module', sort: true, cell: (offer) => <Name offer={offer} /> },
+  { key: 'name', label: messages.common.module, sort: true, cell: (offer) => <Name offer={offer} /> },
   {
     key: 'source',
-    label: 'From',
+    label: messages.catalog.from,
     sort: true,
     cell: (offer) => <From offer={offer} source={sources.find((s) => s.name === offer.source)} />,
   },
-  { key: 'versions', label: 'Versions', cell: (offer) => <Versions offer={offer} /> },
-  { key: 'installed', label: 'Installed', sort: true, cell: (offer) => <Installed offer={offer} /> },
+  { key: 'versions', label: messages.common.versions, cell: (offer) => <Versions offer={offer} /> },
+  { key: 'installed', label: messages.common.installed, sort: true, cell: (offer) => <Installed offer={offer} /> },
 ]
 
 function Name({ offer }: { offer: OfferRow }) {
@@ -87,9 +89,9 @@ function Name({ offer }: { offer: OfferRow }) {
         </To>
         <div className="row tags">
           <TypeTag type={offer.type} />
-          {offer.mandatory && <Tag means="It comes by itself.">Mandatory</Tag>}
-          {offer.restricted && <Tag means="Only some Kymas may have it.">Restricted</Tag>}
-          {offer.versions?.[0]?.beta && <Tag tone="warn">Beta</Tag>}
+          {offer.mandatory && <Tag means={messages.catalog.itComesByItself}>{messages.common.mandatory}</Tag>}
+          {offer.restricted && <Tag means={messages.catalog.onlySomeKymasMayHaveIt}>{messages.common.restricted}</Tag>}
+          {offer.versions?.[0]?.beta && <Tag tone="warn">{messages.common.beta}</Tag>}
         </div>
         {offer.description && <p className="dim small flat two-lines">{offer.description}</p>}
       </div>
@@ -104,7 +106,11 @@ function From({ offer, source }: { offer: OfferRow; source?: SourceLine }) {
   return (
     <div>
       <span className="row">
-        {offer.source ? `Source ${offer.source}` : offer.namespace ? `Namespace ${offer.namespace}` : 'This cluster'}
+        {offer.source
+          ? fill(messages.catalog.sourceSource, { source: offer.source })
+          : offer.namespace
+            ? fill(messages.catalog.namespaceNamespace, { namespace: offer.namespace })
+            : messages.common.thisCluster}
         {source && <Trust trust={source.trust} />}
       </span>
       {publisher && <div className="dim small anywhere">{publisher}</div>}
@@ -127,14 +133,13 @@ const shownVersions = 3
 function Versions({ offer }: { offer: OfferRow }) {
   const channels = offer.channels ?? []
   const versions = offer.versions ?? []
-  const lines =
-    channels.length > 0 ? channels.map((c) => `${c.channel} ${c.version}`) : versions.map(({ version }) => version)
-  if (lines.length === 0 || versions.length === 0) return <span className="dim">No version can be had</span>
+  const lines = channels.length > 0 ? channels.map((c) => `${c.channel} ${c.version}`) : versions.map(({ version }) => version)
+  if (lines.length === 0 || versions.length === 0) return <span className="dim">{messages.common.noVersionCanBeHad}</span>
   const more = lines.length - shownVersions
   return (
     <span className="mono small">
       {lines.slice(0, shownVersions).join(' · ')}
-      {more > 0 && ` and ${more} more`}
+      {more > 0 && fill(messages.common.andMore, { more })}
     </span>
   )
 }
@@ -142,8 +147,13 @@ function Versions({ offer }: { offer: OfferRow }) {
 function Installed({ offer }: { offer: OfferRow }) {
   const there = offer.installed ?? []
   const [first] = there
-  if (!first) return <span className="dim">Not installed</span>
-  const where = there.length > 1 ? count(there.length, 'time') : first.kyma ? `in ${first.kyma}` : 'without a Kyma'
+  if (!first) return <span className="dim">{messages.catalog.notInstalled}</span>
+  const where =
+    there.length > 1
+      ? count(there.length, messages.nouns.time)
+      : first.kyma
+        ? fill(messages.common.inKyma, { kyma: first.kyma })
+        : messages.catalog.withoutAKyma
   return (
     <To to={`/modules?module=${encodeURIComponent(offer.name)}`}>
       {there.length === 1 && first.version ? `${first.version} ` : ''}
@@ -165,30 +175,34 @@ function Body({ list, state }: { list: OfferList; state: ListState }) {
       {items.length === 0 ? (
         <div className="card">{blind ? <Unseen /> : <Nothing state={state} waits={sources.some((s) => s.state === 'Reading')} />}</div>
       ) : (
-        <DataTable label="Catalog" columns={columnsOf(sources)} rows={items} keyOf={keyOf} state={state} sorted="name" />
+        <DataTable label={messages.common.catalog} columns={columnsOf(sources)} rows={items} keyOf={keyOf} state={state} sorted="name" />
       )}
-      {!blind && <Pages state={state} total={list.total} one="module" />}
+      {!blind && <Pages state={state} total={list.total} noun={messages.nouns.module} />}
     </>
   )
 }
 
 function Nothing({ state, waits }: { state: ListState; waits: boolean }) {
-  if (waits) return <Empty icon={<Store size={40} aria-hidden />} title="The sources are being read" />
+  if (waits) return <Empty icon={<Store size={40} aria-hidden />} title={messages.catalog.theSourcesAreBeingRead} />
   if (state.filtered)
     return (
       <Empty
         icon={<Store size={40} aria-hidden />}
-        title="No matching modules"
+        title={messages.common.noMatchingModules}
         action={
           <Button variant="light" onClick={state.clear}>
-            Show all
+            {messages.common.showAll}
           </Button>
         }
       />
     )
   return (
-    <Empty icon={<Store size={40} aria-hidden />} title="The catalog is empty" action={<Action to="/sources">Add a source</Action>}>
-      Nothing describes modules here yet. A source is a list of community modules at an address that you trust.
+    <Empty
+      icon={<Store size={40} aria-hidden />}
+      title={messages.catalog.theCatalogIsEmpty}
+      action={<Action to="/sources">{messages.common.addASource}</Action>}
+    >
+      {messages.catalog.nothingDescribesModulesHereYet}
     </Empty>
   )
 }

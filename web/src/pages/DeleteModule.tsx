@@ -13,6 +13,8 @@ import { Trouble } from '../parts/loaded'
 import { count, refText } from '../words'
 import { deletionOf, grouped, previewedOf, verbOf } from './deletion'
 import { useModulePath } from './Module'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const { id, name } = useModulePath()
@@ -21,21 +23,21 @@ export function Page() {
   return (
     <>
       <Header
-        title={`Delete ${name}`}
+        title={fill(messages.deleteModule.deleteName, { name })}
         mark={<Avatar name={name} big />}
-        lead={id ? `from Kyma ${id}` : 'which was installed directly'}
+        lead={id ? fill(messages.deleteModule.fromKyma, { id }) : messages.deleteModule.whichWasInstalledDirectly}
         actions={
           !going.way && (
             <Action variant="default" to={moduleLink(id, name)}>
-              Keep it
+              {messages.deleteModule.keepIt}
             </Action>
           )
         }
       />
       {going.way && (
-        <Notice tone="busy" title={`${name} is being deleted already`}>
+        <Notice tone="busy" title={fill(messages.deleteModule.isBeingDeletedAlready, { name })}>
           <p>
-            <To to={going.way}>See how it is going</To>
+            <To to={going.way}>{messages.deleteModule.seeHowItIsGoing}</To>
           </p>
         </Notice>
       )}
@@ -105,16 +107,16 @@ function Steps({ id, name, started }: { id: string; name: string; started: (oper
   if (error) return <Trouble error={error} again={again} />
   if (!preview)
     return (
-      <div className="card pad row" role="status" aria-label="Loading">
+      <div className="card pad row" role="status" aria-label={messages.common.loading}>
         <Loader size="sm" />
-        <span>Looking for what people made with {name}…</span>
+        <span>{fill(messages.deleteModule.lookingForWhatPeopleMadeWith, { name })}</span>
       </div>
     )
   const blocking = preview.blocking ?? []
   const dependents = preview.dependents ?? []
   const unfree = dependents.filter(({ module }) => !along.includes(module))
   const free = (blocking.length === 0 || cascade) && unfree.length === 0
-  const objects = cascade && blocking.length > 0 ? count(blocking.length, 'object') : ''
+  const objects = cascade && blocking.length > 0 ? count(blocking.length, messages.nouns.object) : ''
   return (
     <div className="stack">
       <Policy managed={id !== ''} name={name} />
@@ -123,8 +125,8 @@ function Steps({ id, name, started }: { id: string; name: string; started: (oper
       )}
       {blocking.length > 0 && <InTheWay name={name} blocking={blocking} cascade={cascade} setCascade={setCascade} again={again} />}
       {free && (
-        <section className="stack" aria-label="Delete">
-          <h2 className="flat">What would happen</h2>
+        <section className="stack" aria-label={messages.common.delete}>
+          <h2 className="flat">{messages.common.whatWouldHappen}</h2>
           <ReviewPanel
             deeds={[deletionOf(id, name, cascade, previewedOf(blocking), along)]}
             danger
@@ -132,7 +134,7 @@ function Steps({ id, name, started }: { id: string; name: string; started: (oper
             verb={verbOf(name, objects, along)}
             back={
               <Action variant="default" to={moduleLink(id, name)}>
-                Keep it
+                {messages.deleteModule.keepIt}
               </Action>
             }
           />
@@ -147,10 +149,10 @@ function Policy({ managed, name }: { managed: boolean; name: string }) {
     <Notice>
       <p>
         {managed
-          ? `${name} is removed from the Kyma; then the lifecycle manager deletes its objects, and its operator last.`
-          : `The objects that were installed with ${name} are deleted, its operator last, so that it can clean up after itself.`}
+          ? fill(messages.deleteModule.removedKymaLifecycleManagerDeletes, { name })
+          : fill(messages.deleteModule.objectsInstalledDeletedOperatorLast, { name })}
       </p>
-      <p>What people made with it is never deleted by accident: as long as such objects exist, the module stays.</p>
+      <p>{messages.deleteModule.peopleMadeNeverDeletedAccident}</p>
     </Notice>
   )
 }
@@ -166,23 +168,22 @@ interface NeededProps {
 
 /** NeededBy lists the modules that need this one: it stays as long as they do, unless they are removed with it. */
 function NeededBy({ id, name, dependents, along, setAlong, again }: NeededProps) {
-  const these = dependents.length === 1 ? 'this module' : `these ${dependents.length} modules`
   return (
     <section className="card" aria-labelledby="needed">
       <div className="card-head">
-        <h2 id="needed">Needed by {count(dependents.length, 'module')}</h2>
+        <h2 id="needed">{fill(messages.deleteModule.neededBy, { modules: count(dependents.length, messages.nouns.module) })}</h2>
         <Button size="compact-sm" variant="default" onClick={again}>
-          Look again
+          {messages.deleteModule.lookAgain}
         </Button>
       </div>
       <div className="pad flat stack">
-        <p className="flat">As long as they are in the Kyma, {name} stays, too: without it they do not work.</p>
+        <p className="flat">{fill(messages.deleteModule.longKymaStaysTooWithout, { name })}</p>
         <ul className="flat-list">
           {dependents.map((one) => (
             <li key={one.module}>
               <To to={moduleLink(id, one.module)}>{one.module}</To>
               {one.version && <span className="mono small"> {one.version}</span>}
-              {one.needs && <span className="dim small"> needs {one.needs}</span>}
+              {one.needs && <span className="dim small"> {fill(messages.deleteModule.needsNeeds, { needs: one.needs })}</span>}
             </li>
           ))}
         </ul>
@@ -190,8 +191,8 @@ function NeededBy({ id, name, dependents, along, setAlong, again }: NeededProps)
           checked={along}
           onChange={(event) => setAlong(event.currentTarget.checked ? dependents.map(({ module }) => module) : [])}
           color="red.9"
-          label={`Remove ${these}, too`}
-          description="They go first, and what needs another one before it. This cannot be undone."
+          label={fill(formOf(dependents.length, messages.deleteModule.removeToo), { count: dependents.length })}
+          description={messages.deleteModule.goFirstNeedsAnotherOne}
         />
       </div>
     </section>
@@ -210,16 +211,13 @@ function InTheWay({ name, blocking, cascade, setCascade, again }: WayProps) {
   return (
     <section className="card" aria-labelledby="blocking">
       <div className="card-head">
-        <h2 id="blocking">{count(blocking.length, 'object')} in the way</h2>
+        <h2 id="blocking">{fill(messages.deleteModule.inTheWay, { objects: count(blocking.length, messages.nouns.object) })}</h2>
         <Button size="compact-sm" variant="default" onClick={again}>
-          Look again
+          {messages.deleteModule.lookAgain}
         </Button>
       </div>
       <div className="pad flat stack">
-        <p className="flat">
-          Users created {blocking.length === 1 ? 'this' : 'these'} with {name}. Without {name} there is no controller for{' '}
-          {blocking.length === 1 ? 'it' : 'them'} any more. Delete what is not needed yourself, or let it be deleted along.
-        </p>
+        <p className="flat">{fill(formOf(blocking.length, messages.deleteModule.usersCreated), { name })}</p>
         {grouped(blocking).map(({ kind, objects }) => (
           <Kind key={kind} kind={kind} objects={objects} />
         ))}
@@ -227,8 +225,8 @@ function InTheWay({ name, blocking, cascade, setCascade, again }: WayProps) {
           checked={cascade}
           onChange={(event) => setCascade(event.currentTarget.checked)}
           color="red.9"
-          label={`Delete ${blocking.length === 1 ? 'this object' : `these ${blocking.length} objects`} too, before the module`}
-          description="Exactly the objects listed here, and none that are created meanwhile. This cannot be undone."
+          label={fill(formOf(blocking.length, messages.deleteModule.deleteTooBeforeTheModule), { count: blocking.length })}
+          description={messages.deleteModule.exactlyObjectsListedHereNone}
         />
       </div>
     </section>
@@ -246,9 +244,9 @@ function Kind({ kind, objects }: { kind: string; objects: Blocking[] }) {
           <li key={one.uid}>
             <div className="line">
               <span className="mono">{refText(one.ref).slice(kind.length + 1)}</span>
-              {one.deleting && <Tag tone="warn">being deleted</Tag>}
+              {one.deleting && <Tag tone="warn">{messages.common.beingDeleted}</Tag>}
               {one.deleting && (one.finalizers ?? []).length > 0 && (
-                <span className="dim small">waits for {(one.finalizers ?? []).join(', ')}</span>
+                <span className="dim small">{fill(messages.deleteModule.waitsFor, { finalizers: (one.finalizers ?? []).join(', ') })}</span>
               )}
             </div>
           </li>

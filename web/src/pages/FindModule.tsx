@@ -7,6 +7,8 @@ import { useLive } from '../live/useLive'
 import { Action, Empty, Header, To } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { ModuleTable } from '../parts/modules'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const most = 200
 
@@ -24,7 +26,7 @@ function Find({ rest }: { rest: string }) {
   const answer = useLive(query('/modules', { search: name, limit: most }))
   return (
     <>
-      <Header title={name} lead={rest ? 'Which one is to be deleted?' : 'Which one?'} />
+      <Header title={name} lead={rest ? messages.findModule.whichOneIsToBeDeleted : messages.findModule.whichOne} />
       <Loaded answer={answer}>{(list) => <Body name={name} rest={rest} list={list} />}</Loaded>
     </>
   )
@@ -41,7 +43,8 @@ function Body({ name, rest, list }: { name: string; rest: string; list: List<Mod
       {modules.length > 0 && (rest ? <Choice modules={modules} rest={rest} /> : <ModuleTable modules={modules} />)}
       {more && (
         <p className="dim flat">
-          There are too many to show all here. <To to={`/modules?search=${encodeURIComponent(name)}`}>Search for it in the modules</To>
+          {messages.findModule.tooManyShowAllHere}{' '}
+          <To to={`/modules?search=${encodeURIComponent(name)}`}>{messages.findModule.searchForItInTheModules}</To>
         </p>
       )}
     </>
@@ -53,7 +56,9 @@ function Choice({ modules, rest }: { modules: Module[]; rest: string }) {
     <ul className="card pad">
       {modules.map((m) => (
         <li key={m.kyma ?? ''}>
-          <To to={moduleLink(m.kyma, m.name, rest)}>{m.kyma ? `The one in Kyma ${m.kyma}` : 'The one that was installed directly'}</To>
+          <To to={moduleLink(m.kyma, m.name, rest)}>
+            {m.kyma ? fill(messages.findModule.theOneInKyma, { kyma: m.kyma }) : messages.findModule.theOneThatWasInstalledDirectly}
+          </To>
         </li>
       ))}
     </ul>
@@ -63,8 +68,11 @@ function Choice({ modules, rest }: { modules: Module[]; rest: string }) {
 function Absent({ name }: { name: string }) {
   return (
     <div className="card">
-      <Empty title={`${name} is not installed`} action={<Action to={`/catalog/${encodeURIComponent(name)}`}>Look in the catalog</Action>}>
-        No Kyma has it, and it is not installed directly.
+      <Empty
+        title={fill(messages.findModule.isNotInstalled, { name })}
+        action={<Action to={`/catalog/${encodeURIComponent(name)}`}>{messages.findModule.lookInTheCatalog}</Action>}
+      >
+        {messages.findModule.noKymaNotInstalledDirectly}
       </Empty>
     </div>
   )

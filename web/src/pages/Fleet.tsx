@@ -10,12 +10,14 @@ import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, ty
 import { Loaded } from '../parts/loaded'
 import type { FleetList, FleetModule, FleetVersion } from '../api'
 import { count } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const columns: Column[] = [
-  { key: 'name', label: 'Module', sort: true },
-  { key: 'kymas', label: 'Kymas', sort: true },
-  { key: 'troubled', label: 'Need attention', sort: true },
-  { key: 'versions', label: 'Versions', sort: true },
+  { key: 'name', label: messages.common.module, sort: true },
+  { key: 'kymas', label: messages.common.kymas, sort: true },
+  { key: 'troubled', label: messages.fleet.needAttention, sort: true },
+  { key: 'versions', label: messages.common.versions, sort: true },
 ]
 const worstFirst = 'troubled'
 
@@ -24,10 +26,7 @@ export function Page() {
   const answer = useLive(listQuery('/fleet', state, [], { sort: worstFirst }), true)
   return (
     <>
-      <Header
-        title="Fleet"
-        lead="What is wrong across all Kymas, and which versions of each module they have. A number leads to these modules."
-      />
+      <Header title={messages.common.fleet} lead={messages.fleet.wrongAcrossAllKymasVersions} />
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
     </>
   )
@@ -41,19 +40,19 @@ function Body({ list, state }: { list: FleetList; state: ListState }) {
       <NotRead unread={list.unread} />
       {!blind && (
         <div className="grid grid-cards">
-          <Counts title="Kymas" of={list.counts.kymas} to="/kymas" one="Kyma" />
-          <Counts title="Modules" of={list.counts.modules} to="/modules" one="module" />
+          <Counts title={messages.common.kymas} of={list.counts.kymas} to="/kymas" noun={messages.nouns.kyma} />
+          <Counts title={messages.common.modules} of={list.counts.modules} to="/modules" noun={messages.nouns.module} />
           <Attention n={list.counts.attention} />
         </div>
       )}
-      <Search state={state} label="Search modules and versions" />
+      <Search state={state} label={messages.fleet.searchModulesAndVersions} />
       {!blind && <Causes state={state} />}
       <section className="stack tight" aria-labelledby="versions">
         <h2 id="versions" className="flat">
-          By version
+          {messages.fleet.byVersion}
         </h2>
         {beyondEnd(list) ? <BeyondEnd state={state} /> : <Matrix items={items} state={state} blind={blind} />}
-        {!blind && !beyondEnd(list) && <Pages state={state} total={list.total} one="module" />}
+        {!blind && !beyondEnd(list) && <Pages state={state} total={list.total} noun={messages.nouns.module} />}
       </section>
     </>
   )
@@ -62,12 +61,12 @@ function Body({ list, state }: { list: FleetList; state: ListState }) {
 /** Attention counts what the Overview lists one by one. */
 function Attention({ n }: { n: number }) {
   return (
-    <section className="card pad stack tight" aria-label="Attention">
-      <h2 className="flat">Needs attention</h2>
+    <section className="card pad stack tight" aria-label={messages.common.attention}>
+      <h2 className="flat">{messages.common.needsAttention}</h2>
       <p className="flat">
-        {n === 0 ? 'No module needs attention.' : <To to="/modules?attention=true">{count(n, 'module')}</To>}
+        {n === 0 ? messages.fleet.noModuleNeedsAttention : <To to="/modules?attention=true">{count(n, messages.nouns.module)}</To>}
       </p>
-      <p className="dim small flat">In state Error or Warning, in progress for more than two minutes, or held back in its deletion.</p>
+      <p className="dim small flat">{messages.fleet.stateErrorWarningProgressMore}</p>
     </section>
   )
 }
@@ -75,7 +74,7 @@ function Attention({ n }: { n: number }) {
 function Matrix({ items, state, blind }: { items: FleetModule[]; state: ListState; blind: boolean }) {
   if (items.length > 0) {
     return (
-      <Table label="Versions in the fleet" columns={columns} state={state} sorted={worstFirst}>
+      <Table label={messages.common.versionsInTheFleet} columns={columns} state={state} sorted={worstFirst}>
         {items.map((module) => (
           <Row key={`${module.namespace}/${module.name}`} module={module} />
         ))}
@@ -87,10 +86,10 @@ function Matrix({ items, state, blind }: { items: FleetModule[]; state: ListStat
       {blind ? (
         <Unseen />
       ) : state.filtered ? (
-        <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No matching modules" />
+        <Empty icon={<Grid3x3 size={40} aria-hidden />} title={messages.common.noMatchingModules} />
       ) : (
-        <Empty icon={<Grid3x3 size={40} aria-hidden />} title="No modules yet">
-          No Kyma has a module. Add some in the catalog.
+        <Empty icon={<Grid3x3 size={40} aria-hidden />} title={messages.common.noModulesYet}>
+          {messages.fleet.noKymaModuleAddSome}
         </Empty>
       )}
     </div>
@@ -110,31 +109,31 @@ function Row({ module: m }: { module: FleetModule }) {
             </To>
             <div className="row tags">
               <span className="dim small">{m.namespace}</span>
-              {m.mandatory && <Tag means="Every Kyma has this module.">Mandatory</Tag>}
+              {m.mandatory && <Tag means={messages.common.everyKymaHasThisModule}>{messages.common.mandatory}</Tag>}
               {m.waiting > 0 && (
                 <To to={`/rollouts?search=${encodeURIComponent(m.name)}`}>
-                  <span className="small">{m.waiting.toLocaleString('en')} wait for a rollout</span>
+                  <span className="small">{fill(messages.fleet.waitForARollout, { waiting: m.waiting.toLocaleString('en') })}</span>
                 </To>
               )}
             </div>
           </div>
         </div>
       </td>
-      <td data-label="Kymas">
-        <Number n={m.kymas} to={modulesOf(m)} means={`Kymas with ${m.name}`} />
+      <td data-label={messages.common.kymas}>
+        <Number n={m.kymas} to={modulesOf(m)} means={fill(messages.fleet.kymasWith, { name: m.name })} />
       </td>
-      <td data-label="Need attention">
-        <Number n={m.troubled} to={modulesOf(m, { attention: true })} means={`with ${m.name} need attention`} />
+      <td data-label={messages.fleet.needAttention}>
+        <Number n={m.troubled} to={modulesOf(m, { attention: true })} means={fill(messages.fleet.withNeedAttention, { name: m.name })} />
       </td>
-      <td data-label="Versions" className="fleet-cell">
-        <ul className="fleet" aria-label={`Versions of ${m.name}`}>
+      <td data-label={messages.common.versions} className="fleet-cell">
+        <ul className="fleet" aria-label={fill(messages.fleet.versionsOf, { name: m.name })}>
           {versions.map((version) => (
             <VersionOf key={version.version} module={m} version={version} />
           ))}
           {m.others.versions > 0 && (
             <li className="fleet-version">
               <Link to={otherVersionsOf(m)} className="row nowrap-row between">
-                <span className="dim small">{count(m.others.versions, 'more version')}</span>
+                <span className="dim small">{count(m.others.versions, messages.nouns.moreVersion)}</span>
                 <b>{m.others.kymas.toLocaleString('en')}</b>
               </Link>
             </li>
@@ -157,7 +156,7 @@ function Number({ n, to, means }: { n: number; to: string; means: string }) {
 }
 
 function VersionOf({ module: m, version: v }: { module: FleetModule; version: FleetVersion }) {
-  const name = v.version || 'not installed yet'
+  const name = v.version || messages.fleet.notInstalledYet
   const body = (
     <>
       <span className="row nowrap-row between">
@@ -167,7 +166,7 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
         </span>
         <b>
           {v.kymas.toLocaleString('en')}
-          <span className="hidden-text"> {v.kymas === 1 ? 'Kyma' : 'Kymas'}</span>
+          <span className="hidden-text"> {v.kymas === 1 ? messages.common.kyma : messages.common.kymas}</span>
         </b>
       </span>
       <span className="bar" aria-hidden="true">
@@ -184,11 +183,8 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
         {(v.channels ?? []).join(', ') || (v.troubled === 0 && '\u00a0')}
         {v.troubled > 0 && (
           <To to={modulesOf(m, { version: v.version, attention: true })}>
-            {v.troubled.toLocaleString('en')} in trouble
-            <span className="hidden-text">
-              {' '}
-              with {m.name} {name}
-            </span>
+            {fill(messages.fleet.inTrouble, { troubled: v.troubled.toLocaleString('en') })}
+            <span className="hidden-text"> {fill(messages.fleet.withVersion, { module: m.name, version: name })}</span>
           </To>
         )}
       </span>

@@ -15,6 +15,8 @@ import { useListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { ModuleTable } from '../parts/modules'
 import { count, sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const { ns = '', kyma = '' } = useParams()
@@ -39,21 +41,22 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
         badges={
           <>
             <StateBadge state={kyma.state} message={kyma.message} />
-            {kyma.copy && <Tag>From a hub</Tag>}
+            {kyma.copy && <Tag>{messages.common.fromAHub}</Tag>}
             {data.suspended && (
-              <Tag tone="warn" means="The lifecycle manager leaves it as it is until it is resumed.">
-                Suspended
+              <Tag tone="warn" means={messages.kyma.lifecycleManagerLeavesUntilResumed}>
+                {messages.common.suspended}
               </Tag>
             )}
             {kyma.release && (
-              <Tag means="Its modules have the versions of this KymaRelease, unless they name a channel or a version of their own.">
-                Release {kyma.release}
-                {kyma.onRelease !== kyma.release && ', not reached yet'}
+              <Tag means={messages.kyma.modulesVersionsKymaReleaseUnlessName}>
+                {fill(kyma.onRelease === kyma.release ? messages.kyma.releaseRelease : messages.kyma.releaseNotReachedYet, {
+                  release: kyma.release,
+                })}
               </Tag>
             )}
           </>
         }
-        lead={`Kyma in namespace ${kyma.namespace}. Its modules are in ${kyma.local ? 'this' : 'another'} cluster.`}
+        lead={fill(kyma.local ? messages.kyma.modulesInThisCluster : messages.kyma.modulesInAnotherCluster, { namespace: kyma.namespace })}
         actions={<KymaActions data={data} id={id} choose={() => setChoosing(true)} />}
       />
       {kyma.state !== 'Ready' && kyma.message && (
@@ -64,15 +67,15 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
       <KymaFixes fixes={data.fixes ?? []} kyma={id} modules={modules} />
       {!access.secret && !kyma.local && (
         <Notice>
-          <p>You may not read the access Secret of this Kyma, so what lies in its cluster is not shown: only what the hub knows of it.</p>
+          <p>{messages.kyma.notReadAccessSecretKyma}</p>
         </Notice>
       )}
       <Tabs value={state.parameters.get('tab') ?? 'modules'} onChange={(tab) => state.set('tab', tab ?? undefined)} keepMounted={false}>
-        <Tabs.List aria-label="About this Kyma">
-          <Tabs.Tab value="modules">Modules ({modules.length})</Tabs.Tab>
-          <Tabs.Tab value="status">Status</Tabs.Tab>
-          <Tabs.Tab value="history">History</Tabs.Tab>
-          <Tabs.Tab value="events">Events</Tabs.Tab>
+        <Tabs.List aria-label={messages.kyma.aboutThisKyma}>
+          <Tabs.Tab value="modules">{fill(messages.kyma.modulesCount, { count: modules.length })}</Tabs.Tab>
+          <Tabs.Tab value="status">{messages.common.status}</Tabs.Tab>
+          <Tabs.Tab value="history">{messages.common.history}</Tabs.Tab>
+          <Tabs.Tab value="events">{messages.common.events}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="modules" pt="md">
           {modules.length > 0 ? (
@@ -80,14 +83,14 @@ function Body({ data, id }: { data: KymaDetail; id: string }) {
           ) : (
             <div className="card">
               <Empty
-                title="No modules yet"
+                title={messages.common.noModulesYet}
                 action={
                   <Action to={`/add?kyma=${encodeURIComponent(id)}`} allowed={access.edit}>
-                    Add modules
+                    {messages.common.addModules}
                   </Action>
                 }
               >
-                Choose what this cluster should have. The lifecycle manager does the rest.
+                {messages.kyma.chooseClusterShouldLifecycleManager}
               </Empty>
             </div>
           )}
@@ -113,27 +116,27 @@ function Status({ data }: { data: KymaDetail }) {
   return (
     <div className="grid grid-two">
       <section className="card pad stack">
-        <h2 className="flat">Conditions</h2>
+        <h2 className="flat">{messages.common.conditions}</h2>
         <Conditions conditions={data.conditions ?? kyma.conditions ?? []} />
       </section>
       <section className="card pad stack">
-        <h2 className="flat">Facts</h2>
+        <h2 className="flat">{messages.kyma.facts}</h2>
         <dl className="facts">
-          <dt>Channel</dt>
+          <dt>{messages.common.channel}</dt>
           <dd>{kyma.channel}</dd>
-          <dt>Modules ready</dt>
+          <dt>{messages.common.modulesReady}</dt>
           <dd>{kyma.modules}</dd>
-          <dt>Upgrades</dt>
-          <dd>{kyma.outdated === 0 ? 'none' : count(kyma.outdated, 'module')}</dd>
-          <dt>Maintenance</dt>
-          <dd>{spec.skipMaintenanceWindows ? 'upgrades start at once' : 'upgrades that stop a module wait for the window'}</dd>
-          <dt>Created</dt>
+          <dt>{messages.common.upgrades}</dt>
+          <dd>{kyma.outdated === 0 ? messages.common.none : count(kyma.outdated, messages.nouns.module)}</dd>
+          <dt>{messages.kyma.maintenance}</dt>
+          <dd>{spec.skipMaintenanceWindows ? messages.kyma.upgradesStartAtOnce : messages.kyma.upgradesStopModuleWaitWindow}</dd>
+          <dt>{messages.common.created}</dt>
           <dd>
             <Ago at={kyma.created} />
           </dd>
           {last && (
             <>
-              <dt>Last operation</dt>
+              <dt>{messages.kyma.lastOperation}</dt>
               <dd>
                 {typeof last === 'string' ? (
                   last
@@ -161,13 +164,10 @@ function Channel({ data, id, open, close }: { data: KymaDetail; id: string; open
     close()
   }
   const ask = (
-    <section className="stack" aria-label="Change the channel">
-      <p className="dim flat">
-        Every module without a channel or version of its own then comes in the version that this channel offers. Versions never go down by
-        that.
-      </p>
+    <section className="stack" aria-label={messages.kyma.changeTheChannel}>
+      <p className="dim flat">{messages.kyma.everyModuleWithoutChannelVersion}</p>
       <NativeSelect
-        label="Channel"
+        label={messages.common.channel}
         value={channel}
         data={channels}
         maw={300}
@@ -176,18 +176,22 @@ function Channel({ data, id, open, close }: { data: KymaDetail; id: string; open
       />
       <div className="row">
         <Button disabled={channel === data.kyma.channel} onClick={() => setSure(true)}>
-          See what would change
+          {messages.common.seeWhatWouldChange}
         </Button>
         <Button variant="default" onClick={end}>
-          Cancel
+          {messages.common.cancel}
         </Button>
       </div>
     </section>
   )
   return (
     <DeedModal
-      title={sure ? `Channel ${channel} for ${data.kyma.name}` : `Which channel should ${data.kyma.name} follow?`}
-      verb="Change the channel"
+      title={
+        sure
+          ? fill(messages.kyma.channelFor, { channel, name: data.kyma.name })
+          : fill(messages.kyma.whichChannelShouldFollow, { name: data.kyma.name })
+      }
+      verb={messages.kyma.changeTheChannel}
       deed={open && sure ? deed : null}
       ask={open && ask}
       close={end}

@@ -14,6 +14,8 @@ import { MoreFilters } from '../table/MoreFilters'
 import { Narrowed } from '../table/Narrowed'
 import { TableTools, type Export } from '../table/TableTools'
 import { count, sentence, stateWord } from '../words'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 const stateOptions = ['Error', 'Warning', 'Processing', 'Deleting', 'Ready'].map((value) => ({ value, label: stateWord(value).label }))
 /** hiddenFilters come with the address of a link, and have no control of their own. */
@@ -22,23 +24,28 @@ const filters = ['state', 'channel', 'reason', 'labelSelector', ...hiddenFilters
 const worstFirst = 'state'
 
 const columns: CellColumn<KymaRow>[] = [
-  { key: 'name', label: 'Kyma', sort: true, cell: (kyma) => <Name kyma={kyma} /> },
-  { key: 'state', label: 'State', sort: true, cell: (kyma) => <StateBadge state={kyma.state} message={kyma.message} /> },
+  { key: 'name', label: messages.common.kyma, sort: true, cell: (kyma) => <Name kyma={kyma} /> },
+  { key: 'state', label: messages.common.state, sort: true, cell: (kyma) => <StateBadge state={kyma.state} message={kyma.message} /> },
   {
     key: 'modules',
-    label: 'Modules ready',
+    label: messages.common.modulesReady,
     cell: (kyma) => (
       <span className="row">
         <span className="nowrap">{kyma.modules}</span>
-        {kyma.outdated > 0 && <Tag tone="strong">{count(kyma.outdated, 'upgrade')}</Tag>}
+        {kyma.outdated > 0 && <Tag tone="strong">{count(kyma.outdated, messages.nouns.upgrade)}</Tag>}
       </span>
     ),
   },
-  { key: 'channel', label: 'Channel', sort: true, cell: (kyma) => (kyma.release ? `release ${kyma.release}` : kyma.channel) },
-  { key: 'where', label: 'Cluster', cell: (kyma) => <Where kyma={kyma} /> },
-  { key: 'created', label: 'Created', sort: true, cell: (kyma) => <Ago at={kyma.created} /> },
-  { key: 'reason', label: 'Reason', off: true, cell: (kyma) => kyma.reason || '–' },
-  { key: 'labels', label: 'Labels', off: true, cell: (kyma) => <Labels labels={kyma.labels} /> },
+  {
+    key: 'channel',
+    label: messages.common.channel,
+    sort: true,
+    cell: (kyma) => (kyma.release ? fill(messages.common.releaseRelease, { release: kyma.release }) : kyma.channel),
+  },
+  { key: 'where', label: messages.common.cluster, cell: (kyma) => <Where kyma={kyma} /> },
+  { key: 'created', label: messages.common.created, sort: true, cell: (kyma) => <Ago at={kyma.created} /> },
+  { key: 'reason', label: messages.common.reason, off: true, cell: (kyma) => kyma.reason || '–' },
+  { key: 'labels', label: messages.common.labels, off: true, cell: (kyma) => <Labels labels={kyma.labels} /> },
 ]
 
 const keyOf = (kyma: KymaRow) => `${kyma.namespace}/${kyma.name}`
@@ -49,18 +56,18 @@ const file = (state: ListState): Export<KymaRow> => ({
   parameters: listParameters(state.parameters, filters),
   keyOf,
   fields: [
-    ['Namespace', (kyma) => kyma.namespace],
-    ['Kyma', (kyma) => kyma.name],
-    ['State', (kyma) => kyma.state],
-    ['Reason', (kyma) => kyma.reason],
-    ['Message', (kyma) => kyma.message],
-    ['Modules ready', (kyma) => kyma.modules.replace('/', ' of ')], // a spreadsheet would make a date of 3/4
-    ['Upgrades', (kyma) => kyma.outdated],
-    ['Channel', (kyma) => kyma.channel],
-    ['Release', (kyma) => kyma.release],
-    ['On release', (kyma) => kyma.onRelease],
-    ['Created', (kyma) => kyma.created],
-    ['Labels', (kyma) => labelsText(kyma.labels).join(',')],
+    [messages.common.namespace, (kyma) => kyma.namespace],
+    [messages.common.kyma, (kyma) => kyma.name],
+    [messages.common.state, (kyma) => kyma.state],
+    [messages.common.reason, (kyma) => kyma.reason],
+    [messages.common.message, (kyma) => kyma.message],
+    [messages.common.modulesReady, (kyma) => kyma.modules.replace('/', messages.kymas.of)], // a spreadsheet would make a date of 3/4
+    [messages.common.upgrades, (kyma) => kyma.outdated],
+    [messages.common.channel, (kyma) => kyma.channel],
+    [messages.kymas.release, (kyma) => kyma.release],
+    [messages.kymas.onRelease, (kyma) => kyma.onRelease],
+    [messages.common.created, (kyma) => kyma.created],
+    [messages.common.labels, (kyma) => labelsText(kyma.labels).join(',')],
   ],
 })
 
@@ -69,15 +76,11 @@ export function Page() {
   const answer = useLive(listQuery('/kymas', state, filters, { sort: worstFirst }), true)
   return (
     <>
-      <Header
-        title="Kymas"
-        lead="A Kyma says which modules a cluster has, and which channel their versions come from."
-        actions={<Make />}
-      />
+      <Header title={messages.common.kymas} lead={messages.kymas.kymaSaysModulesClusterChannel} actions={<Make />} />
       <div className="stack tight">
         <div className="row">
-          <Search state={state} label="Search Kymas" />
-          <Filter state={state} name="state" label="State" options={stateOptions} />
+          <Search state={state} label={messages.kymas.searchKymas} />
+          <Filter state={state} name="state" label={messages.common.state} options={stateOptions} />
         </div>
         <div className="row">
           <TableTools name="kymas" columns={columns} file={file(state)} />
@@ -96,8 +99,8 @@ export function Page() {
 function Make() {
   const { data } = useAsked(query('/newkyma'))
   return (
-    <Action to="/kymas/new" allowed={data?.allowed ?? false} why={data?.why ?? 'It is not known yet whether you may.'}>
-      New Kyma
+    <Action to="/kymas/new" allowed={data?.allowed ?? false} why={data?.why ?? messages.kymas.notKnownYetWhether}>
+      {messages.common.newKyma}
     </Action>
   )
 }
@@ -109,15 +112,19 @@ function Body({ list, state }: { list: List<KymaRow>; state: ListState }) {
   return (
     <>
       <NotRead unread={list.unread} />
-      {items.length === 0 && (
-        <div className="card">
-          {blind ? <Unseen /> : <Nothing state={state} />}
-        </div>
-      )}
+      {items.length === 0 && <div className="card">{blind ? <Unseen /> : <Nothing state={state} />}</div>}
       {items.length > 0 && (
-        <DataTable label="Kymas" name="kymas" columns={columns} rows={items} keyOf={keyOf} state={state} sorted={worstFirst} />
+        <DataTable
+          label={messages.common.kymas}
+          name="kymas"
+          columns={columns}
+          rows={items}
+          keyOf={keyOf}
+          state={state}
+          sorted={worstFirst}
+        />
       )}
-      {!blind && <Pages state={state} total={list.total} one="Kyma" />}
+      {!blind && <Pages state={state} total={list.total} noun={messages.nouns.kyma} />}
     </>
   )
 }
@@ -127,20 +134,18 @@ function Nothing({ state }: { state: ListState }) {
     return (
       <Empty
         icon={<Layers size={40} aria-hidden />}
-        title="No matching Kymas"
+        title={messages.kymas.noMatchingKymas}
         action={
           <Button variant="light" onClick={state.clear}>
-            Show all
+            {messages.common.showAll}
           </Button>
         }
       />
     )
   }
   return (
-    <Empty icon={<Layers size={40} aria-hidden />} title="There is no Kyma">
-      This cluster is not managed. Modules can still be installed directly: see the catalog. The operator of the lifecycle manager creates a
-      Kyma above, or with
-      <span className="mono"> kyma kyma create NAME</span>.
+    <Empty icon={<Layers size={40} aria-hidden />} title={messages.kymas.thereIsNoKyma}>
+      {fillNodes(messages.kymas.clusterNotManaged, { command: <span className="mono">{messages.commands.createKyma}</span> })}
     </Empty>
   )
 }
@@ -158,8 +163,8 @@ function Name({ kyma }: { kyma: KymaRow }) {
 }
 
 function Where({ kyma }: { kyma: KymaRow }) {
-  if (kyma.copy) return <Tag means="The Kyma that a hub keeps here: what you change here, the hub takes over.">From a hub</Tag>
-  return kyma.local ? 'this one' : 'another one'
+  if (kyma.copy) return <Tag means={messages.kymas.kymaHubKeepsHereChange}>{messages.common.fromAHub}</Tag>
+  return kyma.local ? messages.kymas.thisOne : messages.kymas.anotherOne
 }
 
 /** labelsText are labels as kubectl writes them, sorted. */
@@ -171,7 +176,7 @@ function labelsText(labels: KymaRow['labels']): string[] {
 
 function Labels({ labels }: { labels: KymaRow['labels'] }) {
   const all = labelsText(labels)
-  if (all.length === 0) return <span className="dim">none</span>
+  if (all.length === 0) return <span className="dim">{messages.common.none}</span>
   return (
     <span className="row tags">
       {all.map((label) => (

@@ -8,6 +8,8 @@ import type { Refusal } from '../live/http'
 import { Notice } from '../parts/basics'
 import { Loading, Trouble } from '../parts/loaded'
 import { sentence } from '../words'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 /** wayBack returns the requested address, if it belongs to this dashboard. */
 export function wayBack(state: unknown): string {
@@ -24,7 +26,7 @@ export function Page() {
       <div className="row between">
         <h1 className="brand login-title">
           <Logo />
-          Kyma modules
+          {messages.common.kymaModules}
         </h1>
         <Scheme />
       </div>
@@ -50,36 +52,36 @@ export function Page() {
 }
 
 const failures: Record<string, string> = {
-  login_failed: 'The login did not work. Try again.',
-  login_expired: 'The login took too long. Try again.',
-  login_refused: 'The login was refused. Ask an administrator of the cluster for access.',
-  provider_unreachable: 'The login service does not answer. Try again later, or use a token.',
+  login_failed: messages.login.loginNotWorkTryAgain,
+  login_expired: messages.login.loginTookTooLongTry,
+  login_refused: messages.login.loginRefusedAskAdministratorCluster,
+  provider_unreachable: messages.login.loginServiceNotAnswerTry,
 }
 
 /** failureOf says what went wrong with a login elsewhere; what is not known is not repeated. */
 export function failureOf(search: string): string {
   const error = new URLSearchParams(search).get('error')
   if (!error) return ''
-  return Object.hasOwn(failures, error) ? (failures[error] ?? '') : 'The login did not work. Try again.'
+  return Object.hasOwn(failures, error) ? (failures[error] ?? '') : messages.login.loginNotWorkTryAgain
 }
 
 function Ways({ ways, cluster }: { ways: string[]; cluster: string }) {
   return (
     <div className="card pad stack">
       <div>
-        <h2 className="flat">Log in{cluster ? ` to ${cluster}` : ''}</h2>
+        <h2 className="flat">{cluster ? fill(messages.login.logInTo, { cluster }) : messages.login.logIn}</h2>
       </div>
       {ways.includes('code') && <ByCode />}
       {ways.includes('oidc') && (
         <Button component="a" href="/auth/login" size="md">
-          Log in with your account
+          {messages.login.logInWithYourAccount}
         </Button>
       )}
-      {ways.includes('oidc') && ways.includes('token') && <p className="dim small flat">Or with a token:</p>}
+      {ways.includes('oidc') && ways.includes('token') && <p className="dim small flat">{messages.login.orWithAToken}</p>}
       {ways.includes('token') && <ByToken />}
       {ways.length === 0 && (
         <Notice tone="warn">
-          <p>No login method is configured for this dashboard. Ask its operator.</p>
+          <p>{messages.login.noLoginMethodConfiguredDashboard}</p>
         </Notice>
       )}
     </div>
@@ -90,11 +92,12 @@ function ByCode() {
   return (
     <>
       <p className="flat">
-        Open the link that <span className="mono">kyma dashboard</span> printed in the terminal: it ends with a code, and logs nobody in
-        but you.
+        {fillNodes(messages.login.openLinkPrintedTerminalEnds, { command: <span className="mono">{messages.commands.dashboard}</span> })}
       </p>
       <p className="dim small flat">
-        When the terminal is gone, so is this dashboard: start it again with <span className="mono">kyma dashboard --open</span>.
+        {fillNodes(messages.login.whenTerminalGoneDashboardStart, {
+          command: <span className="mono">{messages.commands.openDashboard}</span>,
+        })}
       </p>
     </>
   )
@@ -124,23 +127,22 @@ function ByToken() {
       }}
     >
       <PasswordInput
-        label="Token"
-        description="Of a ServiceAccount. The dashboard keeps it in memory until you log out, and does everything as you."
+        label={messages.login.token}
+        description={messages.login.serviceAccountDashboardKeepsMemoryUntil}
         value={token}
         autoComplete="off"
         onChange={(event) => setToken(event.currentTarget.value)}
         error={error && sentence(error.message)}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the token' }}
+        visibilityToggleButtonProps={{ 'aria-label': messages.login.showTheToken }}
       />
       <details>
-        <summary className="small">Where do I get a token?</summary>
+        <summary className="small">{messages.login.whereDoIGetAToken}</summary>
         <p className="dim small">
-          Ask an administrator of the cluster for one, or create one:{' '}
-          <span className="mono">kubectl create token NAME -n NAMESPACE --duration 8h</span>
+          {messages.login.askAdministratorClusterOneCreate} <span className="mono">{messages.commands.createToken}</span>
         </p>
       </details>
       <Button type="submit" loading={busy} disabled={!token.trim()}>
-        Log in
+        {messages.login.logIn}
       </Button>
     </form>
   )

@@ -26,6 +26,8 @@ import { HistoryTab, Waits } from './ModuleHistory'
 import { NeedsCard } from './ModuleNeeds'
 import { PermissionsTab } from './ModulePermissions'
 import { VersionsTab } from './ModuleVersions'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 const explorer = codeOf(() => import('../explorer/Explorer'))
 
@@ -41,7 +43,13 @@ export function Page() {
   const answer = useLive(moduleQuery(id, name))
   return (
     <>
-      {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={id ? 'in ' + id : 'installed directly'} />}
+      {!answer.data && (
+        <Header
+          title={name}
+          mark={<Avatar name={name} big />}
+          lead={id ? fill(messages.common.inKyma, { kyma: id }) : messages.common.installedDirectlyWord}
+        />
+      )}
       <Loaded answer={answer}>{(data) => <Body data={data} path={path} />}</Loaded>
     </>
   )
@@ -69,21 +77,19 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
         }
         lead={
           m.kyma ? (
-            <>
-              in <To to={'/kymas/' + m.kyma}>{m.kyma}</To>
-            </>
+            <>{fillNodes(messages.common.inKyma, { kyma: <To to={'/kymas/' + m.kyma}>{m.kyma}</To> })}</>
           ) : (
-            'installed directly, without a Kyma'
+            messages.module.installedDirectlyWithoutAKyma
           )
         }
         actions={<Buttons data={data} />}
       />
       {m.state !== 'Ready' && (m.cause || why.length > 0) && (
-        <section className="card pad stack" aria-label="Why">
+        <section className="card pad stack" aria-label={messages.common.why}>
           <h2 className="flat">{heading(m.state)}</h2>
           {m.cause ? (
             <CauseOf cause={m.cause} linkOf={objectLink} linkOfFact={factLink}>
-              <p className="flat">From the Kyma to what fails:</p>
+              <p className="flat">{messages.module.fromTheKymaToWhatFails}</p>
               <Reasons why={why} />
             </CauseOf>
           ) : (
@@ -97,13 +103,13 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
       <Facts data={data} />
       <NeedsCard data={data} />
       <Tabs value={tab} onChange={(to) => state.set('tab', to ?? undefined)} keepMounted={false} keepMountedMode="display-none">
-        <Tabs.List aria-label="About this module">
-          <Tabs.Tab value="parts">Resources</Tabs.Tab>
-          <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
-          <Tabs.Tab value="versions">Versions</Tabs.Tab>
-          <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
-          {data.module.kyma && <Tabs.Tab value="history">History</Tabs.Tab>}
-          <Tabs.Tab value="events">Events</Tabs.Tab>
+        <Tabs.List aria-label={messages.module.aboutThisModule}>
+          <Tabs.Tab value="parts">{messages.module.resources}</Tabs.Tab>
+          <Tabs.Tab value="configuration">{messages.common.configuration}</Tabs.Tab>
+          <Tabs.Tab value="versions">{messages.common.versions}</Tabs.Tab>
+          <Tabs.Tab value="permissions">{messages.module.permissions}</Tabs.Tab>
+          {data.module.kyma && <Tabs.Tab value="history">{messages.common.history}</Tabs.Tab>}
+          <Tabs.Tab value="events">{messages.common.events}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="parts" pt="md">
           <Parts data={data} path={path} />
@@ -132,14 +138,14 @@ function Body({ data, path }: { data: ModuleDetail; path: string }) {
 function heading(state: string): string {
   switch (state) {
     case 'Processing':
-      return 'What it is waiting for'
+      return messages.module.whatItIsWaitingFor
     case 'Deleting':
-      return 'What the deletion is waiting for'
+      return messages.module.whatTheDeletionIsWaitingFor
     case 'Unmanaged':
     case 'NotConfigured':
-      return 'Why it is not in use'
+      return messages.module.whyItIsNotInUse
     default:
-      return 'Why it is not ready'
+      return messages.module.whyItIsNotReady
   }
 }
 
@@ -148,7 +154,7 @@ function Parts({ data, path }: { data: ModuleDetail; path: string }) {
     <div className="stack">
       {!data.access.runtime && (
         <Notice>
-          <p>You may not read the access Secret of its Kyma. What lies in that cluster is not shown, only what the hub knows.</p>
+          <p>{messages.module.notReadAccessSecretKyma}</p>
         </Notice>
       )}
       <Part code={explorer}>{(Explorer) => <Explorer path={path} />}</Part>
@@ -160,38 +166,38 @@ function Facts({ data }: { data: ModuleDetail }) {
   const { module: m } = data
   return (
     <div className="grid grid-two">
-      <section className="card pad" aria-label="Versions and state">
+      <section className="card pad" aria-label={messages.module.versionsAndState}>
         <dl className="facts">
-          <dt>Desired version</dt>
+          <dt>{messages.module.desiredVersion}</dt>
           <dd>
-            <span className="mono">{m.version.desired || 'none'}</span>
-            {m.channel ? ` from channel ${m.channel}` : ''}
+            <span className="mono">{m.version.desired || messages.common.none}</span>
+            {m.channel ? ' ' + fill(messages.module.fromChannel, { channel: m.channel }) : ''}
           </dd>
-          <dt>Installed version</dt>
+          <dt>{messages.common.installedVersion}</dt>
           <dd>
-            <span className={'mono' + (m.version.mismatch ? ' differs' : '')}>{m.version.installed || 'none yet'}</span>
+            <span className={'mono' + (m.version.mismatch ? ' differs' : '')}>{m.version.installed || messages.module.noneYet}</span>
           </dd>
           {m.version.running && (
             <>
-              <dt>Running version</dt>
+              <dt>{messages.module.runningVersion}</dt>
               <dd>
                 <span className="mono differs">{m.version.running}</span>
-                <span className="dim small"> as its operator's image or label says</span>
+                <span className="dim small"> {messages.module.operatorsImageLabelSays}</span>
               </dd>
             </>
           )}
-          <dt>Available version</dt>
+          <dt>{messages.module.availableVersion}</dt>
           <dd>
-            <span className={'mono' + (m.version.outdated ? ' newer' : '')}>{m.version.available || 'none'}</span>
+            <span className={'mono' + (m.version.outdated ? ' newer' : '')}>{m.version.available || messages.common.none}</span>
           </dd>
-          <dt>Installation</dt>
+          <dt>{messages.common.installation}</dt>
           <dd>
             <span className="row">
               <PhaseBadge state={m.installation.state} message={m.installation.message} />
               {m.installation.progress}{' '}
             </span>
           </dd>
-          <dt>Own resource</dt>
+          <dt>{messages.module.ownResource}</dt>
           <dd>
             <span className="row">
               <StateBadge state={m.module.state} message={m.module.message} />
@@ -200,11 +206,11 @@ function Facts({ data }: { data: ModuleDetail }) {
           </dd>
         </dl>
       </section>
-      <section className="card pad stack tight" aria-label="Documentation">
-        <h2 className="flat">Read more</h2>
+      <section className="card pad stack tight" aria-label={messages.common.documentation}>
+        <h2 className="flat">{messages.common.readMore}</h2>
         {data.documentation && (
           <p className="flat">
-            <Outside to={data.documentation}>Documentation</Outside>
+            <Outside to={data.documentation}>{messages.common.documentation}</Outside>
           </p>
         )}
         {(data.links ?? []).map((link, i) => (
@@ -212,9 +218,9 @@ function Facts({ data }: { data: ModuleDetail }) {
             <Outside to={link.link}>{link.name}</Outside>
           </p>
         ))}
-        {!data.documentation && (data.links ?? []).length === 0 && <p className="dim flat">Its makers gave no links.</p>}
+        {!data.documentation && (data.links ?? []).length === 0 && <p className="dim flat">{messages.common.itsMakersGaveNoLinks}</p>}
         <p className="flat">
-          <To to={`/catalog/${encodeURIComponent(m.name)}`}>In the catalog</To>
+          <To to={`/catalog/${encodeURIComponent(m.name)}`}>{messages.common.inTheCatalog}</To>
         </p>
       </section>
     </div>
@@ -245,10 +251,10 @@ function Buttons({ data }: { data: ModuleDetail }) {
         variant="default"
         to={moduleLink(kyma, m.name, '/delete')}
         allowed={access.delete && !m.mandatory}
-        why={m.mandatory ? 'It is mandatory: it comes by itself and cannot be taken away.' : undefined}
+        why={m.mandatory ? messages.module.mandatoryComesItselfCannotTaken : undefined}
         leftSection={<Trash2 size={16} aria-hidden />}
       >
-        Delete
+        {messages.common.delete}
       </Action>
       <DeedModal
         title={titleOf(deed, m.name)}
@@ -265,8 +271,8 @@ function Buttons({ data }: { data: ModuleDetail }) {
 function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
   const going = m.state === 'Deleting'
   return (
-    <Action variant="default" allowed={allowed && !going} why={going ? 'It is being removed.' : undefined} onClick={onClick}>
-      {m.managed ? 'Stop managing' : 'Manage'}
+    <Action variant="default" allowed={allowed && !going} why={going ? messages.module.itIsBeingRemoved : undefined} onClick={onClick}>
+      {m.managed ? messages.module.stopManaging : messages.module.manage}
     </Action>
   )
 }
@@ -274,7 +280,9 @@ function ManageButton({ module: m, allowed, onClick }: { module: Module; allowed
 /** NextVersion is what the version that is available may do and changes, before an upgrade. */
 function NextVersion({ module: m }: { module: Module }) {
   const available = m.version.available ?? ''
-  return <ReviewOf title={`What ${available} may do and changes`} of={reviewQuery(m.kyma ?? '', m.name, available)} eager />
+  return (
+    <ReviewOf title={fill(messages.module.whatMayDoAndChanges, { available })} of={reviewQuery(m.kyma ?? '', m.name, available)} eager />
+  )
 }
 
 function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowed: boolean; onClick(): void }) {
@@ -284,7 +292,7 @@ function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowe
       why={m.suspended ? suspendedMeans : m.offered ? offeredMeans : undefined}
       onClick={onClick}
     >
-      Upgrade to {m.version.available}
+      {fill(messages.module.upgradeTo, { version: m.version.available ?? '' })}
     </Action>
   )
 }
@@ -293,17 +301,17 @@ function UpgradeButton({ module: m, allowed, onClick }: { module: Module; allowe
 const isUpgradable = (m: Module) => m.version.outdated && m.state !== 'Deleting' && !m.pending
 
 function verbOf(deed: Deed | null): string {
-  if (deed?.kind === 'unmanage') return 'Stop managing'
-  return deed?.kind === 'manage' ? 'Manage' : 'Upgrade'
+  if (deed?.kind === 'unmanage') return messages.module.stopManaging
+  return deed?.kind === 'manage' ? messages.module.manage : messages.common.upgrade
 }
 
 function titleOf(deed: Deed | null, name: string): string {
   switch (deed?.kind) {
     case 'unmanage':
-      return `Stop managing ${name}? Its objects run on, and are no longer upgraded or repaired.`
+      return fill(messages.module.stopManagingObjectsRunNo, { name })
     case 'manage':
-      return `Manage ${name}`
+      return fill(messages.module.manageName, { name })
     default:
-      return `Upgrade ${name}`
+      return fill(messages.module.upgradeName, { name })
   }
 }

@@ -12,6 +12,8 @@ import { Loaded } from '../parts/loaded'
 import { sentence } from '../words'
 import type { Edit } from '../yaml/Configure'
 import { holds, same, stateOf, trimmed, whole } from '../yaml/trim'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const configure = codeOf(async () => ({ Page: (await import('../yaml/Configure')).Configure }))
 
@@ -85,7 +87,9 @@ function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resourc
   if (!now || !begun) {
     return (
       <div className="card">
-        <Empty title="Nothing to configure">{sentence(resource.reason) || 'This module has no custom resource of its own.'}</Empty>
+        <Empty title={messages.moduleConfiguration.nothingToConfigure}>
+          {sentence(resource.reason) || messages.moduleConfiguration.moduleNoCustomResourceOwn}
+        </Empty>
       </div>
     )
   }
@@ -93,28 +97,25 @@ function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resourc
     <div className="stack">
       {!editable && (
         <Notice>
-          <p>{sentence(resource.reason) || 'You may look at the configuration, and not change it.'}</p>
+          <p>{sentence(resource.reason) || messages.moduleConfiguration.lookConfigurationNotChange}</p>
         </Notice>
       )}
       {!resource.object && editable && (
         <Notice tone="busy">
-          <p>There is no configuration yet. This is what the module suggests: change it as you like, and save it.</p>
+          <p>{messages.moduleConfiguration.noConfigurationYetModuleSuggests}</p>
         </Notice>
       )}
       {m.policy === 'CreateAndDelete' && editable && (
         <p className="dim small flat">
-          {m.kyma
-            ? 'The lifecycle manager made this configuration and deletes it with the module.'
-            : 'This configuration came with the module and is deleted with it.'}{' '}
-          What you change here stays.
+          {m.kyma ? messages.moduleConfiguration.managerMadeIt : messages.moduleConfiguration.cameWithTheModule}
         </p>
       )}
       {moved && (
         <Notice tone="warn">
           <p>
-            It was changed meanwhile.{' '}
+            {messages.moduleConfiguration.itWasChangedMeanwhile}{' '}
             <button type="button" className="linklike" onClick={takeOver}>
-              Take over what is there now
+              {messages.moduleConfiguration.takeOverWhatIsThereNow}
             </button>
           </p>
         </Notice>
@@ -129,7 +130,7 @@ function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resourc
               fallback={resource.default}
               schema={resource.schema}
               readOnly={!editable}
-              verb="See what would change"
+              verb={messages.common.seeWhatWouldChange}
               changed={touch}
               done={(object) => setDeed({ kind: 'configure', kyma: m.kyma ?? '', module: m.name, object: whole(begun, object) })}
             />
@@ -137,16 +138,16 @@ function Body({ data, resource, draft }: { data: ModuleDetail; resource: Resourc
         </Part>
         {edit && !moved && (
           <p className="dim small">
-            These changes are not saved yet, and stay while you look at other pages.{' '}
+            {messages.moduleConfiguration.changesNotSavedYetStay}{' '}
             <button type="button" className="linklike" onClick={takeOver}>
-              Discard them
+              {messages.moduleConfiguration.discardThem}
             </button>
           </p>
         )}
       </div>
       <DeedModal
-        title={`Configure ${m.name}`}
-        verb="Save"
+        title={fill(messages.moduleConfiguration.configureName, { name: m.name })}
+        verb={messages.moduleConfiguration.save}
         deed={deed}
         close={() => setDeed(null)}
         started={() => deed && save(deed.object as JsonObject)}

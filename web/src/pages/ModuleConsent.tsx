@@ -8,6 +8,8 @@ import { Action } from '../parts/basics'
 import { countsOf, sidesText, untilText, waitingFor } from '../review/words'
 import { shortDigest } from '../rollouts/words'
 import { sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** ConsentCard stands above the tabs, so that a user who must decide sees it first. */
 export function ConsentCard({ data }: { data: ModuleDetail }) {
@@ -31,36 +33,39 @@ export function ConsentCard({ data }: { data: ModuleDetail }) {
       <div className="row">
         <ShieldQuestion size={22} aria-hidden color="var(--busy-line)" />
         <h2 id="consent" className="flat">
-          {pending.version} {act ? 'waits for your consent' : `waits for the consent of ${sidesText(pending.from)}`}
+          {pending.version}{' '}
+          {act
+            ? messages.common.waitsForYourConsent
+            : fill(messages.moduleConsent.waitsForTheConsentOf, { sides: sidesText(pending.from) })}
         </h2>
       </div>
       <p className="flat">
         <strong>{waitingFor(pending, m.version.installed)}</strong>
-        {m.version.installed && ` Until then ${m.version.installed} runs on.`}
+        {m.version.installed && ' ' + fill(messages.moduleConsent.untilThenRunsOn, { installed: m.version.installed })}
       </p>
-      {counts.length > 0 && !shown && <p className="dim small flat">In all: {counts.join(', ')}.</p>}
+      {counts.length > 0 && !shown && <p className="dim small flat">{fill(messages.common.inAll, { counts: counts.join(', ') })}</p>}
       {others && <p className="small flat">{sentence(others)}</p>}
       {until && <p className="small flat">{until}</p>}
       <div className="row">
         {act && (
           <Action allowed={act.allowed} why={act.why} onClick={() => setDeed(act.deed)}>
-            Approve {pending.version}
+            {fill(messages.moduleConsent.approveVersion, { version: pending.version })}
           </Action>
         )}
         {!shown && (
           <Action variant="default" onClick={look}>
-            What it may do
+            {messages.moduleConsent.whatItMayDo}
           </Action>
         )}
         {digest && (
           <span className="dim small" title={pending.digest}>
-            Content <span className="mono">{digest}</span>
+            {messages.moduleConsent.content} <span className="mono">{digest}</span>
           </span>
         )}
       </div>
       <DeedModal
-        title={`Approve ${m.name} ${pending.version}?`}
-        verb={`Approve ${pending.version}`}
+        title={fill(messages.moduleConsent.approveNameVersion, { name: m.name, version: pending.version })}
+        verb={fill(messages.moduleConsent.approveVersion, { version: pending.version })}
         deed={deed}
         close={() => setDeed(null)}
         before={
@@ -82,11 +87,9 @@ export function StrategyLine({ data }: { data: ModuleDetail }) {
   return (
     <div className="row between choice">
       <span>
-        <strong>{manual ? 'You are asked before each version.' : 'New versions come by themselves.'}</strong>{' '}
+        <strong>{manual ? messages.moduleConsent.askedBeforeEachVersion : messages.moduleConsent.comeByThemselves}</strong>{' '}
         <span className="dim small">
-          {manual
-            ? 'What the channel offers waits until a person agrees, and what is installed runs on.'
-            : 'What the channel offers is installed without a question, unless the hub asks for consent.'}
+          {manual ? messages.moduleConsent.channelOffersWaitsUntilPerson : messages.moduleConsent.channelOffersInstalledWithoutQuestion}
         </span>
       </span>
       {strategy.act && (
@@ -97,12 +100,16 @@ export function StrategyLine({ data }: { data: ModuleDetail }) {
           why={strategy.act.why}
           onClick={() => setDeed(strategy.act?.deed ?? null)}
         >
-          {manual ? 'Install by itself' : 'Ask me first'}
+          {manual ? messages.moduleConsent.installByItself : messages.moduleConsent.askMeFirst}
         </Action>
       )}
       <DeedModal
-        title={manual ? `Install new versions of ${m.name} without a question?` : `Ask before each new version of ${m.name}?`}
-        verb={manual ? 'Install by itself' : 'Ask me first'}
+        title={
+          manual
+            ? fill(messages.moduleConsent.installNewVersionsWithoutQuestion, { name: m.name })
+            : fill(messages.moduleConsent.askBeforeEachNewVersionOf, { name: m.name })
+        }
+        verb={manual ? messages.moduleConsent.installByItself : messages.moduleConsent.askMeFirst}
         deed={deed}
         close={() => setDeed(null)}
       />

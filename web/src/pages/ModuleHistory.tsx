@@ -9,10 +9,18 @@ import { Timeline } from '../history/Timeline'
 import { WordBadge } from '../rollouts/parts'
 import { outcomeWord, shortDigest } from '../rollouts/words'
 import { capital, sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** waitText says what a version waits for. The lifecycle manager's message may name the version itself. */
 export function waitText({ version, message = '' }: { version: string; message?: string }): string {
-  return message.includes(version) ? sentence(message) : sentence(`${version} waits for its rollout${message && ': '}${message}`)
+  return message.includes(version)
+    ? sentence(message)
+    : sentence(
+        message
+          ? fill(messages.moduleHistory.waitsForItsRolloutMessage, { version, message })
+          : fill(messages.partsModules.waitsForItsRollout, { offered: version }),
+      )
 }
 
 /** Waits says that a version waits for its rollout, and where one sees how far that is. */
@@ -22,8 +30,8 @@ export function Waits({ data }: { data: ModuleDetail }) {
   return (
     <Notice tone="busy">
       <p>
-        <strong>{waitText(waits)}</strong> What is installed runs on until then.{' '}
-        {waits.rollout && <To to={'/rollouts/' + waits.rollout}>How far the rollout is</To>}
+        <strong>{waitText(waits)}</strong> {messages.moduleHistory.installedRunsUntil}{' '}
+        {waits.rollout && <To to={'/rollouts/' + waits.rollout}>{messages.common.howFarTheRolloutIs}</To>}
       </p>
     </Notice>
   )
@@ -42,7 +50,9 @@ export function HistoryTab({ data }: { data: ModuleDetail }) {
         <NoRevisions data={data} />
       ) : (
         <div className="row between top">
-          <p className="dim flat">What happened to it, the newest first. {data.way?.none && capital(sentence(data.way.none))}</p>
+          <p className="dim flat">
+            {messages.moduleHistory.happenedNewestFirst} {data.way?.none && capital(sentence(data.way.none))}
+          </p>
           <Ways data={data} deed={deed} setDeed={setDeed} />
         </div>
       )}
@@ -55,11 +65,9 @@ function NoRevisions({ data }: { data: ModuleDetail }) {
   return (
     <div className="card">
       {hidden(data.unread, 'Manifest') ? (
-        <Empty title="Nothing that you may see">What it was asked to be is in the Manifest of the module, which you may not read.</Empty>
+        <Empty title={messages.common.nothingThatYouMaySee}>{messages.moduleHistory.askedManifestModuleNotRead}</Empty>
       ) : (
-        <Empty title="No history yet">
-          It begins when the lifecycle manager installs the module, and keeps what was installed last.
-        </Empty>
+        <Empty title={messages.moduleHistory.noHistoryYet}>{messages.moduleHistory.beginsWhenLifecycleManagerInstalls}</Empty>
       )}
     </div>
   )
@@ -80,7 +88,7 @@ function Ways({ data, deed, setDeed }: WaysProps) {
     <div className="actions">
       {retry && (
         <Action variant="default" allowed={retry.allowed} why={retry.why} onClick={() => setDeed(retry.deed)}>
-          Try again
+          {messages.common.tryAgain}
         </Action>
       )}
       {back?.deed.kind === 'back' && (
@@ -91,12 +99,16 @@ function Ways({ data, deed, setDeed }: WaysProps) {
           leftSection={<Undo2 size={16} aria-hidden />}
           onClick={() => setDeed(back.deed)}
         >
-          Go back to {back.deed.version}
+          {fill(messages.moduleHistory.goBackToTo, { to: back.deed.version })}
         </Action>
       )}
       <DeedModal
-        title={deed?.kind === 'back' ? `Go back to ${name} ${to}?` : `Try again what ${name} went back from?`}
-        verb={deed?.kind === 'back' ? `Go back to ${to}` : 'Try again'}
+        title={
+          deed?.kind === 'back'
+            ? fill(messages.moduleHistory.goBackToNameTo, { name, to })
+            : fill(messages.moduleHistory.tryAgainWhatWentBackFrom, { name })
+        }
+        verb={deed?.kind === 'back' ? fill(messages.moduleHistory.goBackToTo, { to }) : messages.common.tryAgain}
         danger={deed?.kind === 'back'}
         deed={deed}
         close={() => setDeed(null)}
@@ -111,36 +123,36 @@ function RevisionOf({ revision: r, way, choose }: { revision: Revision; way?: Wa
   return (
     <li className={`tone-${word.tone}`} aria-current={r.current ? 'true' : undefined}>
       <div className="row">
-        <strong className="mono">{r.version || 'no version'}</strong>
+        <strong className="mono">{r.version || messages.common.noVersion}</strong>
         <WordBadge word={word} />
-        {r.current && <Tag tone="strong">now</Tag>}
+        {r.current && <Tag tone="strong">{messages.moduleHistory.now}</Tag>}
         {r.wayBack && (
-          <Tag means="The last version that succeeded before: it can be installed again.">
+          <Tag means={messages.moduleHistory.lastVersionSucceededBeforeInstalled}>
             <span className="row nowrap-row">
-              <Undo2 size={13} aria-hidden /> way back
+              <Undo2 size={13} aria-hidden /> {messages.moduleHistory.wayBack}
             </span>
           </Tag>
         )}
         {r.avoided && (
-          <Tag tone="warn" means="The module went back from it. It is not tried again by itself.">
-            avoided
+          <Tag tone="warn" means={messages.moduleHistory.moduleWentBackNotTried}>
+            {messages.moduleHistory.avoided}
           </Tag>
         )}
       </div>
       <p className="dim small">
-        Revision {r.number}, <Ago at={r.at} />
-        {r.before && r.before !== 'Ready' && `, begun while the module was in state ${r.before}`}
+        {fill(messages.moduleHistory.revisionNumber, { number: r.number })} <Ago at={r.at} />
+        {r.before && r.before !== 'Ready' && fill(messages.moduleHistory.begunWhileModuleState, { before: r.before })}
         {r.digest && (
           <>
-            , content <span className="mono">{shortDigest(r.digest)}</span>
+            {messages.moduleHistory.content} <span className="mono">{shortDigest(r.digest)}</span>
           </>
         )}
       </p>
-      {r.reason && <p className="small">Ended with {r.reason}.</p>}
+      {r.reason && <p className="small">{fill(messages.moduleHistory.endedWith, { reason: r.reason })}</p>}
       {act && (
         <div className="row">
           <Action size="compact-sm" variant="light" allowed={act.allowed} why={act.why} onClick={() => choose(act.deed)}>
-            {act.deed.kind === 'back' ? 'Go back to this version' : 'Try this version again'}
+            {act.deed.kind === 'back' ? messages.moduleHistory.goBackToThisVersion : messages.moduleHistory.tryThisVersionAgain}
           </Action>
         </div>
       )}

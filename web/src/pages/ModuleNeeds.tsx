@@ -5,6 +5,8 @@ import { DeedModal } from '../deeds/DeedModal'
 import { moduleLink } from '../deeds/Progress'
 import { Action, To } from '../parts/basics'
 import { missing, NeedList } from '../review/Needs'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function NeedsCard({ data }: { data: ModuleDetail }) {
   const [deed, setDeed] = useState<Deed | null>(null)
@@ -15,10 +17,10 @@ export function NeedsCard({ data }: { data: ModuleDetail }) {
   const lacks = kyma ? missing(needs) : []
   if (needs.length === 0 && neededBy.length === 0) return null
   return (
-    <section className="card pad stack tight" aria-label="Requirements">
+    <section className="card pad stack tight" aria-label={messages.common.requirements}>
       {needs.length > 0 && (
         <>
-          <h2 className="flat">What {data.needs?.version ?? 'it'} needs</h2>
+          <h2 className="flat">{fill(messages.common.whatNeeds, { version: data.needs?.version ?? messages.common.it })}</h2>
           <NeedList needs={needs} reason={data.needs?.reason} />
           {lacks.length > 0 && (
             <div>
@@ -27,7 +29,7 @@ export function NeedsCard({ data }: { data: ModuleDetail }) {
                 allowed={access.edit}
                 onClick={() => setDeed({ kind: 'add', kyma, modules: lacks, direct: false, community: false })}
               >
-                Add what is missing
+                {messages.common.addWhatIsMissing}
               </Action>
             </div>
           )}
@@ -35,7 +37,7 @@ export function NeedsCard({ data }: { data: ModuleDetail }) {
       )}
       {neededBy.length > 0 && (
         <p className="flat">
-          <strong>Needed by</strong>{' '}
+          <strong>{messages.moduleNeeds.neededBy}</strong>{' '}
           {neededBy.map((name, i) => (
             <span key={name}>
               {i > 0 && ', '}
@@ -44,7 +46,12 @@ export function NeedsCard({ data }: { data: ModuleDetail }) {
           ))}
         </p>
       )}
-      <DeedModal title={`Add what ${m.name} needs`} verb="Add what is missing" deed={deed} close={() => setDeed(null)} />
+      <DeedModal
+        title={fill(messages.moduleNeeds.addWhatNeeds, { name: m.name })}
+        verb={messages.common.addWhatIsMissing}
+        deed={deed}
+        close={() => setDeed(null)}
+      />
     </section>
   )
 }

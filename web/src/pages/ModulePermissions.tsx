@@ -6,6 +6,8 @@ import { useLive } from '../live/useLive'
 import { Empty } from '../parts/basics'
 import { useListState } from '../parts/list'
 import { VersionMay } from '../review/VersionMay'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** versionsOf are the versions to choose from: those that are known, with the one that waits and the one that runs. */
 export function versionsOf(data: ModuleDetail): string[] {
@@ -31,19 +33,21 @@ export function PermissionsTab({ data }: { data: ModuleDetail }) {
   if (!version) {
     return (
       <div className="card">
-        <Empty title="No version yet">What it may do is shown as soon as a version of it is known.</Empty>
+        <Empty title={messages.modulePermissions.noVersionYet}>{messages.modulePermissions.shownSoonVersionKnown}</Empty>
       </div>
     )
   }
   return (
-    <section className="card pad stack" aria-label="This version may">
+    <section className="card pad stack" aria-label={messages.modulePermissions.thisVersionMay}>
       <div className="row between top">
-        <h2 className="flat">{version === installed ? 'The installed version may …' : 'This version may …'}</h2>
+        <h2 className="flat">
+          {version === installed ? messages.modulePermissions.theInstalledVersionMay : messages.common.thisVersionMay}
+        </h2>
         {versions.length > 1 && (
           <NativeSelect
-            aria-label="Version"
+            aria-label={messages.common.version}
             value={version}
-            data={versions.map((v) => ({ value: v, label: v === installed ? `${v}, installed` : v }))}
+            data={versions.map((v) => ({ value: v, label: v === installed ? fill(messages.modulePermissions.vInstalled, { v }) : v }))}
             onChange={(event) => state.set('version', event.currentTarget.value)}
           />
         )}

@@ -7,12 +7,14 @@ import { Action, Empty, Tag } from '../parts/basics'
 import { Table } from '../parts/list'
 import { ReviewOf } from '../review/ReviewOf'
 import { StrategyLine } from './ModuleConsent'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const columns = [
-  { key: 'version', label: 'Version' },
-  { key: 'channels', label: 'Channels' },
-  { key: 'notes', label: 'Notes' },
-  { key: 'action', label: 'Change', hidden: true },
+  { key: 'version', label: messages.common.version },
+  { key: 'channels', label: messages.common.channels },
+  { key: 'notes', label: messages.common.notes },
+  { key: 'action', label: messages.common.change, hidden: true },
 ]
 
 /** lower returns the versions below the installed one, which cannot be chosen. Versions come newest first. */
@@ -23,7 +25,7 @@ export function lower(versions: OfferVersion[], installed: string | undefined): 
 
 /** Compared is what another version of a module without a Kyma changes. */
 function Compared({ name, version }: { name: string; version: string }) {
-  return <ReviewOf title={`What ${version} may do and changes`} of={reviewQuery('', name, version)} eager />
+  return <ReviewOf title={fill(messages.moduleVersions.whatMayDoAndChanges, { version })} of={reviewQuery('', name, version)} eager />
 }
 
 export function VersionsTab({ data }: { data: ModuleDetail }) {
@@ -34,7 +36,7 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
   if (versions.length === 0) {
     return (
       <div className="card">
-        <Empty title="No versions">Nothing describes which versions there are. What is installed runs on.</Empty>
+        <Empty title={messages.moduleVersions.noVersions}>{messages.moduleVersions.nothingDescribesVersionsInstalledRuns}</Empty>
       </div>
     )
   }
@@ -48,18 +50,15 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
   }
   return (
     <div className="stack tight">
-      <p className="dim flat">
-        A module that follows a channel is upgraded by itself. One with a fixed version stays there. Versions never go down: delete and
-        add the module for that.
-      </p>
+      <p className="dim flat">{messages.moduleVersions.moduleFollowsChannelUpgradedItself}</p>
       <StrategyLine data={data} />
-      <Table label="Versions" columns={columns}>
+      <Table label={messages.common.versions} columns={columns}>
         {versions.map((v) => (
           <tr key={v.version}>
             <td className="lead">
               <strong className="mono">{v.version}</strong>
             </td>
-            <td data-label="Channels">
+            <td data-label={messages.common.channels}>
               <span className="row">
                 {(v.channels ?? []).map((channel) => (
                   <Tag key={channel} tone={channel === m.channel ? 'strong' : undefined}>
@@ -68,12 +67,12 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
                 ))}
               </span>
             </td>
-            <td data-label="Notes">
+            <td data-label={messages.common.notes}>
               <span className="row">
-                {v.version === m.version.installed && <Tag tone="strong">installed</Tag>}
-                {v.beta && <Tag tone="warn">Beta</Tag>}
+                {v.version === m.version.installed && <Tag tone="strong">{messages.moduleVersions.installed}</Tag>}
+                {v.beta && <Tag tone="warn">{messages.common.beta}</Tag>}
                 {v.requiresDowntime && (
-                  <Tag means="The module stops for a moment: it waits for the maintenance window.">Needs downtime</Tag>
+                  <Tag means={messages.moduleVersions.moduleStopsMomentWaitsMaintenance}>{messages.common.needsDowntime}</Tag>
                 )}
               </span>
             </td>
@@ -82,19 +81,13 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
                 {(v.channels ?? [])
                   .filter((channel) => m.kyma && channel !== m.channel && !below.has(v.version))
                   .map((channel) => (
-                    <Action
-                      key={channel}
-                      size="compact-sm"
-                      variant="light"
-                      allowed={data.access.edit}
-                      onClick={() => change('', channel)}
-                    >
-                      Use channel {channel}
+                    <Action key={channel} size="compact-sm" variant="light" allowed={data.access.edit} onClick={() => change('', channel)}>
+                      {fill(messages.moduleVersions.useChannel, { channel })}
                     </Action>
                   ))}
                 {!below.has(v.version) && (v.version !== m.version.installed || (m.channel && m.kyma)) && (
                   <Action size="compact-sm" variant="default" allowed={data.access.edit} onClick={() => change(v.version, '')}>
-                    {m.kyma ? 'Pin' : 'Install'} {v.version}
+                    {m.kyma ? messages.moduleVersions.pin : messages.moduleVersions.install} {v.version}
                   </Action>
                 )}
               </span>
@@ -103,8 +96,8 @@ export function VersionsTab({ data }: { data: ModuleDetail }) {
         ))}
       </Table>
       <DeedModal
-        title={`Another version of ${m.name}`}
-        verb="Change the version"
+        title={fill(messages.moduleVersions.anotherVersionOf, { name: m.name })}
+        verb={messages.moduleVersions.changeTheVersion}
         deed={deed}
         version={deed?.kind === 'channel' ? data.channels?.find(({ channel }) => channel === deed.channel)?.version : undefined}
         before={deed?.kind === 'upgrade' && <Compared name={m.name} version={deed.items[0]?.version ?? ''} />}

@@ -15,6 +15,7 @@ import { SelectAll, SelectionBar } from '../table/Selecting'
 import { flipped, useSelection } from '../table/selection'
 import { TableTools, type Export } from '../table/TableTools'
 import { severity, stateWord, types } from '../words'
+import { messages } from '../messages'
 
 /** hiddenFilters come with the address of a link, and have no control of their own. */
 const hiddenFilters = ['kyma', 'namespace', 'module', 'notVersion', 'cause'] as const
@@ -30,20 +31,20 @@ const file = (state: ListState): Export<ModuleRow> => ({
   parameters: listParameters(state.parameters, filters),
   keyOf: moduleKey,
   fields: [
-    ['Kyma', (m) => m.kyma],
-    ['Module', (m) => m.name],
-    ['Type', (m) => m.type],
-    ['State', (m) => m.state],
-    ['Needs attention', (m) => m.attention],
-    ['Not ready since', (m) => m.since],
-    ['Reason', reasonWord],
-    ['Message', reasonOf],
-    ['Installation', (m) => m.installation.state],
-    ['Channel', (m) => m.channel],
-    ['Desired', (m) => m.version.desired],
-    ['Installed', (m) => m.version.installed],
-    ['Available', (m) => m.version.available],
-    ['Outdated', (m) => m.version.outdated],
+    [messages.common.kyma, (m) => m.kyma],
+    [messages.common.module, (m) => m.name],
+    [messages.common.type, (m) => m.type],
+    [messages.common.state, (m) => m.state],
+    [messages.common.needsAttention, (m) => m.attention],
+    [messages.common.notReadySince, (m) => m.since],
+    [messages.common.reason, reasonWord],
+    [messages.common.message, reasonOf],
+    [messages.common.installation, (m) => m.installation.state],
+    [messages.common.channel, (m) => m.channel],
+    [messages.common.desired, (m) => m.version.desired],
+    [messages.common.installed, (m) => m.version.installed],
+    [messages.common.available, (m) => m.version.available],
+    [messages.modules.outdated, (m) => m.version.outdated],
   ],
 })
 
@@ -53,24 +54,39 @@ export function Page() {
   return (
     <>
       <Header
-        title="Modules"
-        lead="All modules that are in a Kyma or installed, managed or not."
+        title={messages.common.modules}
+        lead={messages.modules.allModulesKymaInstalledManaged}
         actions={
           <Action to="/add" leftSection={<PackagePlus size={17} aria-hidden />}>
-            Add modules
+            {messages.common.addModules}
           </Action>
         }
       />
       <div className="stack tight">
         <div className="row">
-          <Search state={state} label="Search modules" />
-          <Filter state={state} name="type" label="Type" options={typeOptions} />
+          <Search state={state} label={messages.modules.searchModules} />
+          <Filter state={state} name="type" label={messages.common.type} options={typeOptions} />
         </div>
         <div className="row">
-          <Filter state={state} name="state" label="State" options={stateOptions} />
-          <Filter state={state} name="outdated" label="Version" options={[{ value: 'true', label: 'Outdated' }]} />
-          <Filter state={state} name="pending" label="Consent" options={[{ value: 'true', label: 'Waits for consent' }]} />
-          <Filter state={state} name="attention" label="Attention" options={[{ value: 'true', label: 'Needs attention' }]} />
+          <Filter state={state} name="state" label={messages.common.state} options={stateOptions} />
+          <Filter
+            state={state}
+            name="outdated"
+            label={messages.common.version}
+            options={[{ value: 'true', label: messages.modules.outdated }]}
+          />
+          <Filter
+            state={state}
+            name="pending"
+            label={messages.modules.consent}
+            options={[{ value: 'true', label: messages.modules.waitsForConsent }]}
+          />
+          <Filter
+            state={state}
+            name="attention"
+            label={messages.common.attention}
+            options={[{ value: 'true', label: messages.common.needsAttention }]}
+          />
         </div>
         <div className="row">
           <TableTools name="modules" columns={moduleColumns} file={file(state)} />
@@ -98,7 +114,7 @@ function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
       <NotRead unread={list.unread} />
       {choosable && (
         <SelectAll
-          one="module"
+          noun={messages.nouns.module}
           rows={items}
           total={list.total}
           chosen={chosen}
@@ -116,28 +132,30 @@ function Body({ list, state }: { list: List<ModuleRow>; state: ListState }) {
           ) : state.filtered ? (
             <Empty
               icon={<Boxes size={40} aria-hidden />}
-              title="No matching modules"
+              title={messages.common.noMatchingModules}
               action={
                 <Button variant="light" onClick={state.clear}>
-                  Show all
+                  {messages.common.showAll}
                 </Button>
               }
             />
           ) : (
             <Empty
               icon={<Boxes size={40} aria-hidden />}
-              title="No modules yet"
-              action={<Action to="/catalog">Look at the catalog</Action>}
+              title={messages.common.noModulesYet}
+              action={<Action to="/catalog">{messages.common.lookAtTheCatalog}</Action>}
             >
-              The catalog shows what can be had, and what each module does.
+              {messages.modules.catalogShowsEachModule}
             </Empty>
           )}
         </div>
       )}
-      {!blind && <Pages state={state} total={list.total} one="module" />}
+      {!blind && <Pages state={state} total={list.total} noun={messages.nouns.module} />}
       {chosen.size > 0 && (
-        <SelectionBar one="module" rows={items} chosen={chosen} choose={choose} keyOf={upgradeKey} empty="">
-          <Button onClick={() => void navigate('/upgrade?step=check', { state: { chose: true } })}>See what an upgrade would change</Button>
+        <SelectionBar noun={messages.nouns.module} rows={items} chosen={chosen} choose={choose} keyOf={upgradeKey} empty="">
+          <Button onClick={() => void navigate('/upgrade?step=check', { state: { chose: true } })}>
+            {messages.modules.seeWhatAnUpgradeWouldChange}
+          </Button>
         </SelectionBar>
       )}
     </>

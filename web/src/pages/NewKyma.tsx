@@ -30,6 +30,8 @@ import { useLive } from '../live/useLive'
 import { Header, NotRead, Notice } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** Place is what an entry of the history says of the page: which draft, and whether it is looked at. */
 interface Place {
@@ -45,7 +47,7 @@ export function Page() {
   const answer = useLive(query('/newkyma'), true)
   return (
     <>
-      <Header title="New Kyma" lead="Nothing is changed before the last step." />
+      <Header title={messages.common.newKyma} lead={messages.common.nothingChangedBeforeLastStep} />
       <Loaded answer={answer} rows={6}>
         {(data) => <Allowed key={draft} data={data} draft={draft} review={Boolean(place.review)} />}
       </Loaded>
@@ -56,7 +58,7 @@ export function Page() {
 function Allowed({ data, draft, review }: { data: NewKyma; draft: string; review: boolean }) {
   if (!data.allowed) {
     return (
-      <Notice tone="warn" title="You cannot create a Kyma here">
+      <Notice tone="warn" title={messages.newKyma.youCannotCreateAKymaHere}>
         <p>{sentence(data.why)}</p>
       </Notice>
     )
@@ -85,18 +87,18 @@ function Making({ places, draft, id, review }: { places: NewKymaPlace[]; draft: 
   const change = useCallback((over: Partial<Form>) => setForm((now) => ({ ...now, ...over })), [])
   if (looking) {
     return (
-      <section className="stack" aria-label="Check and create">
-        <h2 className="flat">Check and create</h2>
+      <section className="stack" aria-label={messages.newKyma.checkAndCreate}>
+        <h2 className="flat">{messages.newKyma.checkAndCreate}</h2>
         <ReviewPanel
           deeds={[deedOf(form)]}
-          verb="Create the Kyma"
+          verb={messages.newKyma.createTheKyma}
           started={(operations, refused) => {
             drafts.forget(draft)
             follow(operations, refused)
           }}
           back={
             <Button variant="default" onClick={() => void navigate(-1)}>
-              Back
+              {messages.common.back}
             </Button>
           }
         />
@@ -118,7 +120,7 @@ function Making({ places, draft, id, review }: { places: NewKymaPlace[]; draft: 
       <More form={form} change={change} />
       <div className="row">
         <Button type="submit" disabled={hindered !== ''}>
-          See what would be made
+          {messages.newKyma.seeWhatWouldBeMade}
         </Button>
         {hindered && <span className="dim small">{hindered}</span>}
       </div>
@@ -144,9 +146,9 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 function Which({ form, place, places, set, change }: Part & { places: NewKymaPlace[]; set(form: Form): void }) {
   const wrong = form.name === '' ? '' : wrongName(form, place)
   return (
-    <Card title="Name">
+    <Card title={messages.common.name}>
       <TextInput
-        label="Name"
+        label={messages.common.name}
         required
         maw={420}
         autoComplete="off"
@@ -156,11 +158,18 @@ function Which({ form, place, places, set, change }: Part & { places: NewKymaPla
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <NativeSelect
-        label="Namespace"
+        label={messages.common.namespace}
         maw={420}
         value={form.namespace}
         data={places.map((one) => one.namespace)}
-        onChange={(event) => set(inPlace(form, places.find((one) => one.namespace === event.currentTarget.value)))}
+        onChange={(event) =>
+          set(
+            inPlace(
+              form,
+              places.find((one) => one.namespace === event.currentTarget.value),
+            ),
+          )
+        }
       />
     </Card>
   )
@@ -170,18 +179,21 @@ function Versions({ form, place, set }: { form: Form; place: NewKymaPlace | unde
   const channels = place?.channels ?? []
   const releases = place?.releases ?? []
   const choices = [
-    ...(channels.length > 0 ? channels : [form.channel]).map((name) => ({ value: 'channel ' + name, label: `Channel ${name}` })),
-    ...releases.map((name) => ({ value: 'release ' + name, label: `Release ${name}` })),
+    ...(channels.length > 0 ? channels : [form.channel]).map((name) => ({
+      value: 'channel ' + name,
+      label: fill(messages.common.channelName, { name }),
+    })),
+    ...releases.map((name) => ({ value: 'release ' + name, label: fill(messages.newKyma.releaseName, { name }) })),
   ]
   const choose = (value: string) => {
     const [kind, name = ''] = value.split(' ')
     set(settled({ ...form, channel: kind === 'channel' ? name : '', release: kind === 'release' ? name : '' }, place))
   }
   return (
-    <Card title="Versions">
+    <Card title={messages.common.versions}>
       <NativeSelect
-        label="Where the versions of its modules come from"
-        description="Single modules can follow another channel, or stay at a version, later."
+        label={messages.newKyma.whereVersionsModulesCome}
+        description={messages.newKyma.singleModulesFollowAnotherChannel}
         maw={420}
         value={form.release ? 'release ' + form.release : 'channel ' + form.channel}
         data={choices}
@@ -196,15 +208,20 @@ function Modules({ form, place, change }: Part) {
   const toggle = (name: string, on: boolean) =>
     change({ modules: on ? [...form.modules, name] : form.modules.filter((one) => one !== name) })
   return (
-    <Card title="Modules">
-      {modules.length === 0 && <p className="dim flat">This namespace offers no modules. They can be added later.</p>}
+    <Card title={messages.common.modules}>
+      {modules.length === 0 && <p className="dim flat">{messages.newKyma.namespaceOffersNoModulesAdded}</p>}
       {modules.map((module) => {
         const why = lacking(form, module)
         return (
           <Checkbox
             key={module.name}
             label={module.name}
-            description={why || (form.release ? 'in the version of the release' : `version ${versionIn(form, module)}`)}
+            description={
+              why ||
+              (form.release
+                ? messages.newKyma.inTheVersionOfTheRelease
+                : fill(messages.newKyma.versionVersionIn, { versionIn: versionIn(form, module) }))
+            }
             checked={form.modules.includes(module.name)}
             disabled={why !== ''}
             onChange={(event) => toggle(module.name, event.currentTarget.checked)}
@@ -217,20 +234,16 @@ function Modules({ form, place, change }: Part) {
 
 function Cluster({ form, place, change }: Part) {
   return (
-    <Card title="Cluster">
+    <Card title={messages.common.cluster}>
       <Radio.Group
-        label="Where its modules go"
-        description="This cannot be changed later."
+        label={messages.newKyma.whereItsModulesGo}
+        description={messages.newKyma.thisCannotBeChangedLater}
         value={form.local ? 'here' : 'there'}
         onChange={(value) => change({ local: value === 'here' })}
       >
         <div className="stack tight">
-          <Radio value="there" label="Another cluster" description="The lifecycle manager reaches it with a kubeconfig." />
-          <Radio
-            value="here"
-            label="This cluster"
-            description="The modules are installed beside the lifecycle manager, as its administrator."
-          />
+          <Radio value="there" label={messages.newKyma.anotherCluster} description={messages.newKyma.lifecycleManagerReachesKubeconfig} />
+          <Radio value="here" label={messages.common.thisCluster} description={messages.newKyma.modulesInstalledBesideLifecycleManager} />
         </div>
       </Radio.Group>
       {!form.local &&
@@ -238,11 +251,11 @@ function Cluster({ form, place, change }: Part) {
           <Kubeconfig
             value={form.kubeconfig}
             set={(kubeconfig) => change({ kubeconfig })}
-            help="Leave it empty to connect the Kyma later: nothing is installed until then."
+            help={messages.newKyma.leaveEmptyConnectKymaLater}
           />
         ) : (
           <Notice>
-            <p>You may not write Secrets in this namespace, so that another user connects the Kyma: nothing is installed until then.</p>
+            <p>{messages.newKyma.notWriteSecretsNamespaceAnother}</p>
           </Notice>
         ))}
     </Card>
@@ -253,8 +266,8 @@ const labelsField = {
   name: 'labels',
   path: ['labels'],
   kind: 'map' as const,
-  label: 'Labels',
-  help: 'By labels, Kymas are found, and rollouts and restricted modules choose theirs.',
+  label: messages.common.labels,
+  help: messages.newKyma.labelsKymasFoundRolloutsRestricted,
   required: false,
   schema: {},
 }
@@ -262,12 +275,12 @@ const labelsField = {
 function More({ form, change }: { form: Form; change(over: Partial<Form>): void }) {
   const wrong = wrongLabel(form)
   return (
-    <Card title="Labels and maintenance">
+    <Card title={messages.newKyma.labelsAndMaintenance}>
       <Pairs field={labelsField} value={form.labels} set={(labels) => change({ labels: (labels ?? {}) as JsonObject })} />
       {wrong && Object.keys(form.labels).some(Boolean) && <p className="small flat">{wrong}</p>}
       <Checkbox
-        label="Upgrades with downtime begin at once"
-        description="Otherwise they wait for a maintenance window."
+        label={messages.newKyma.upgradesWithDowntimeBeginAtOnce}
+        description={messages.newKyma.otherwiseWaitMaintenanceWindow}
         checked={form.now}
         onChange={(event) => change({ now: event.currentTarget.checked })}
       />

@@ -5,6 +5,8 @@ import type { SourceTest } from '../api'
 import { post, type Refusal } from '../live/http'
 import { Notice } from '../parts/basics'
 import { count, sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface SourceBody {
   name: string
@@ -49,15 +51,15 @@ export function NewSource({ close }: { close: () => void }) {
   return (
     <form
       className="stack"
-      aria-label="New source"
+      aria-label={messages.newSource.newSource}
       onSubmit={(event) => {
         event.preventDefault()
         void (good ? keep() : look())
       }}
     >
       <TextInput
-        label="Name"
-        description="How the catalog calls it: small letters, digits and dashes."
+        label={messages.common.name}
+        description={messages.newSource.howCatalogCallsSmallLetters}
         data-autofocus
         value={body.name}
         onChange={set('name')}
@@ -65,8 +67,8 @@ export function NewSource({ close }: { close: () => void }) {
         maw={420}
       />
       <TextInput
-        label="Address"
-        description="https://… of an all-modules.yaml or .json, or oci://… of an artifact."
+        label={messages.newSource.address}
+        description={messages.newSource.addressMeans}
         value={url}
         onChange={set('url')}
         required
@@ -78,27 +80,27 @@ export function NewSource({ close }: { close: () => void }) {
         {busy && (
           <span className="row">
             <Loader size="xs" />
-            Reading it…
+            {messages.newSource.readingIt}
           </span>
         )}
         {test && <Tested test={test} />}
       </div>
       {error && (
-        <Notice tone="bad" title="It cannot be used">
+        <Notice tone="bad" title={messages.newSource.itCannotBeUsed}>
           <p>{sentence(error.message)}</p>
         </Notice>
       )}
       <div className="row">
         <Button type="submit" disabled={busy || !body.name || !url}>
-          {good ? 'Keep this source' : 'Test it'}
+          {good ? messages.newSource.keepThisSource : messages.newSource.testIt}
         </Button>
         {test && !good && (
           <Button variant="default" disabled={busy} onClick={() => void keep()}>
-            Keep it anyway
+            {messages.newSource.keepItAnyway}
           </Button>
         )}
         <Button variant="default" onClick={close}>
-          Cancel
+          {messages.common.cancel}
         </Button>
       </div>
     </form>
@@ -121,19 +123,19 @@ function tested(body: Omit<SourceBody, 'name'>): Promise<{ test?: SourceTest; er
 function Trust({ body, set }: { body: SourceBody; set: Set }) {
   return (
     <details>
-      <summary>Trust only certain content</summary>
+      <summary>{messages.newSource.trustOnlyCertainContent}</summary>
       <div className="stack after-summary">
         <TextInput
-          label="Digest"
-          description="sha256:… of the file: then nothing else is ever taken."
+          label={messages.newSource.digest}
+          description={messages.newSource.sha256FileNothingElseEver}
           value={body.digest}
           onChange={set('digest')}
           maw={620}
           spellCheck={false}
         />
         <Textarea
-          label="Public key"
-          description="PEM: then only what it signed is taken."
+          label={messages.newSource.publicKey}
+          description={messages.newSource.pemOnlySignedTaken}
           value={body.key}
           autosize
           minRows={2}
@@ -153,7 +155,10 @@ export function Tested({ test }: { test: SourceTest }) {
   const problems = test.problems ?? []
   return (
     <div className="stack tight">
-      <Notice tone={problems.length > 0 ? 'warn' : 'ok'} title={`${count(modules.length, 'module')} found`}>
+      <Notice
+        tone={problems.length > 0 ? 'warn' : 'ok'}
+        title={fill(messages.newSource.modulesFound, { modules: count(modules.length, messages.nouns.module) })}
+      >
         {modules.length > 0 && (
           <p>
             {modules
@@ -165,7 +170,7 @@ export function Tested({ test }: { test: SourceTest }) {
         <p className="mono small">{test.digest}</p>
       </Notice>
       {problems.length > 0 && (
-        <Notice tone="warn" title={`${count(problems.length, 'problem')} in it`}>
+        <Notice tone="warn" title={fill(messages.newSource.inIt, { problems: count(problems.length, messages.nouns.problem) })}>
           <ul>
             {problems.slice(0, 10).map((p, i) => (
               <li key={i}>

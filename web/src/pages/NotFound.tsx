@@ -1,14 +1,19 @@
 // An address that nothing is at.
 import { SearchX } from 'lucide-react'
 import { Action, Empty, Header } from '../parts/basics'
+import { messages } from '../messages'
 
 export function Page() {
   return (
     <>
-      <Header title="Not found" />
+      <Header title={messages.common.notFound} />
       <div className="card">
-        <Empty icon={<SearchX size={40} aria-hidden />} title="There is no such page" action={<Action to="/">To the overview</Action>}>
-          The address may have a mistake, or what it showed is gone.
+        <Empty
+          icon={<SearchX size={40} aria-hidden />}
+          title={messages.notFound.thereIsNoSuchPage}
+          action={<Action to="/">{messages.notFound.toTheOverview}</Action>}
+        >
+          {messages.notFound.addressMistakeShowedGone}
         </Empty>
       </div>
     </>

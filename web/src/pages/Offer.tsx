@@ -12,6 +12,8 @@ import { Loaded } from '../parts/loaded'
 import { types } from '../words'
 import { Holdings } from './OfferVersion'
 import { OfferMay } from './OfferMay'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const { name = '' } = useParams()
@@ -42,38 +44,36 @@ function Body({ offer }: { offer: OfferRow }) {
         badges={
           <>
             <TypeTag type={offer.type} />
-            {offer.restricted && <Tag>Restricted</Tag>}
+            {offer.restricted && <Tag>{messages.common.restricted}</Tag>}
           </>
         }
         lead={offer.description ?? meaning}
         actions={
           !offer.mandatory && (
             <Action to={addLink(offer)} leftSection={<PackagePlus size={17} aria-hidden />}>
-              Add it
+              {messages.offer.addIt}
             </Action>
           )
         }
       />
       {offer.mandatory && (
         <Notice tone="busy">
-          <p>It is mandatory: every Kyma gets version {offer.mandatory} by itself.</p>
+          <p>{fill(messages.offer.mandatoryEveryKymaGetsVersion, { mandatory: offer.mandatory })}</p>
         </Notice>
       )}
       {(offer.channels ?? [])
         .filter((c) => c.missing)
         .map((c) => (
           <Notice key={c.channel} tone="warn">
-            <p>
-              Channel {c.channel} offers version {c.version}, but no ModuleTemplate describes it: it cannot be installed.
-            </p>
+            <p>{fill(messages.offer.channelOffersVersionButNo, { channel: c.channel, version: c.version })}</p>
           </Notice>
         ))}
       <div className="grid grid-two">
         <div className="stack">
-          <h2 className="flat">Versions</h2>
+          <h2 className="flat">{messages.common.versions}</h2>
           {versions.length === 0 ? (
             <div className="card">
-              <Empty title="No version can be had" />
+              <Empty title={messages.common.noVersionCanBeHad} />
             </div>
           ) : (
             <Versions versions={versions} />
@@ -83,19 +83,19 @@ function Body({ offer }: { offer: OfferRow }) {
           <Where offer={offer} />
         </div>
         <div className="stack">
-          <section className="card pad stack tight" aria-label="Read more">
-            <h2 className="flat">Read more</h2>
+          <section className="card pad stack tight" aria-label={messages.common.readMore}>
+            <h2 className="flat">{messages.common.readMore}</h2>
             {offer.documentation && (
               <p className="flat">
-                <Outside to={offer.documentation}>Documentation</Outside>
+                <Outside to={offer.documentation}>{messages.common.documentation}</Outside>
               </p>
             )}
             {offer.repository && (
               <p className="flat">
-                <Outside to={offer.repository}>Source code</Outside>
+                <Outside to={offer.repository}>{messages.offer.sourceCode}</Outside>
               </p>
             )}
-            {!offer.documentation && !offer.repository && <p className="dim flat">Its makers gave no links.</p>}
+            {!offer.documentation && !offer.repository && <p className="dim flat">{messages.common.itsMakersGaveNoLinks}</p>}
           </section>
           <Origin offer={offer} />
         </div>
@@ -107,11 +107,11 @@ function Body({ offer }: { offer: OfferRow }) {
 function Versions({ versions }: { versions: OfferVersion[] }) {
   return (
     <Table
-      label="Versions"
+      label={messages.common.versions}
       columns={[
-        { key: 'version', label: 'Version' },
-        { key: 'channels', label: 'Channels' },
-        { key: 'notes', label: 'Notes' },
+        { key: 'version', label: messages.common.version },
+        { key: 'channels', label: messages.common.channels },
+        { key: 'notes', label: messages.common.notes },
       ]}
     >
       {versions.map((v) => (
@@ -119,7 +119,7 @@ function Versions({ versions }: { versions: OfferVersion[] }) {
           <td className="lead">
             <strong className="mono">{v.version}</strong>
           </td>
-          <td data-label="Channels">
+          <td data-label={messages.common.channels}>
             <span className="row">
               {(v.channels ?? []).map((c) => (
                 <Tag key={c} tone="strong">
@@ -128,15 +128,15 @@ function Versions({ versions }: { versions: OfferVersion[] }) {
               ))}
             </span>
           </td>
-          <td data-label="Notes">
+          <td data-label={messages.common.notes}>
             <span className="row">
               {v.beta && (
-                <Tag tone="warn" means="Not finished: no guarantees.">
-                  Beta
+                <Tag tone="warn" means={messages.common.notFinishedNoGuarantees}>
+                  {messages.common.beta}
                 </Tag>
               )}
-              {v.internal && <Tag>Internal</Tag>}
-              {v.requiresDowntime && <Tag means="An upgrade to it stops the module for a moment.">Needs downtime</Tag>}
+              {v.internal && <Tag>{messages.offer.internal}</Tag>}
+              {v.requiresDowntime && <Tag means={messages.common.upgradeStopsModuleMoment}>{messages.common.needsDowntime}</Tag>}
             </span>
           </td>
         </tr>
@@ -149,25 +149,25 @@ function Where({ offer }: { offer: Offer }) {
   const there = offer.installed ?? []
   if (there.length === 0) return null
   return (
-    <section className="stack tight" aria-label="Where it is">
-      <h2 className="flat">Where it is</h2>
+    <section className="stack tight" aria-label={messages.offer.whereItIs}>
+      <h2 className="flat">{messages.offer.whereItIs}</h2>
       <Table
-        label="Where it is installed"
+        label={messages.offer.whereItIsInstalled}
         columns={[
-          { key: 'kyma', label: 'Kyma' },
-          { key: 'version', label: 'Version' },
-          { key: 'state', label: 'State' },
+          { key: 'kyma', label: messages.common.kyma },
+          { key: 'version', label: messages.common.version },
+          { key: 'state', label: messages.common.state },
         ]}
       >
         {there.slice(0, 50).map((one, i) => (
           <tr key={i}>
             <td className="lead">
-              <To to={moduleLink(one.kyma, offer.name)}>{one.kyma || 'Installed directly'}</To>
+              <To to={moduleLink(one.kyma, offer.name)}>{one.kyma || messages.common.installedDirectly}</To>
             </td>
-            <td data-label="Version" className="mono">
+            <td data-label={messages.common.version} className="mono">
               {one.version || '–'}
             </td>
-            <td data-label="State">
+            <td data-label={messages.common.state}>
               <StateBadge state={one.state} />
             </td>
           </tr>
@@ -175,7 +175,7 @@ function Where({ offer }: { offer: Offer }) {
       </Table>
       {there.length > 50 && (
         <p className="dim flat">
-          <To to={`/modules?search=${encodeURIComponent(offer.name)}`}>All {there.length}</To>
+          <To to={`/modules?search=${encodeURIComponent(offer.name)}`}>{fill(messages.offer.allCount, { count: there.length })}</To>
         </p>
       )}
     </section>
@@ -185,18 +185,18 @@ function Where({ offer }: { offer: Offer }) {
 function Origin({ offer }: { offer: Offer }) {
   if (!offer.component && !offer.source) return null
   return (
-    <section className="card pad stack tight" aria-label="Where it comes from">
-      <h2 className="flat">Where it comes from</h2>
+    <section className="card pad stack tight" aria-label={messages.offer.whereItComesFrom}>
+      <h2 className="flat">{messages.offer.whereItComesFrom}</h2>
       <dl className="facts">
         {offer.component && (
           <>
-            <dt>Component</dt>
+            <dt>{messages.offer.component}</dt>
             <dd className="mono small">{offer.component}</dd>
           </>
         )}
         {offer.source && (
           <>
-            <dt>Source</dt>
+            <dt>{messages.common.source}</dt>
             <dd>{offer.source}</dd>
           </>
         )}

@@ -8,25 +8,27 @@ import { useLive } from '../live/useLive'
 import { Action } from '../parts/basics'
 import { missing, NeedList } from '../review/Needs'
 import { ReviewOf } from '../review/ReviewOf'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function OfferMay({ offer }: { offer: Offer }) {
   const versions = (offer.versions ?? []).map((v) => v.version)
   const [version, setVersion] = useState(versions[0] ?? '')
   const parameters = { name: offer.name, version, ...placeOf(offer) }
   return (
-    <section className="stack tight" aria-label="What a version may do">
+    <section className="stack tight" aria-label={messages.offerMay.whatAVersionMayDo}>
       <div className="row between">
-        <h2 className="flat">This version may …</h2>
+        <h2 className="flat">{messages.common.thisVersionMay}</h2>
         {versions.length > 1 && (
           <NativeSelect
-            aria-label="Version to look at"
+            aria-label={messages.offerMay.versionToLookAt}
             value={version}
             data={versions}
             onChange={(event) => setVersion(event.currentTarget.value)}
           />
         )}
       </div>
-      <ReviewOf key={version} title={`What ${version} asks for`} of={query('/catalog/{name}/review', parameters)} />
+      <ReviewOf key={version} title={fill(messages.offerMay.whatAsksFor, { version })} of={query('/catalog/{name}/review', parameters)} />
       <OfferNeeds offer={offer} version={version} />
     </section>
   )
@@ -42,13 +44,13 @@ function OfferNeeds({ offer, version }: { offer: Offer; version: string }) {
   const needs = data?.needs ?? []
   if (needs.length === 0) return null
   return (
-    <section className="card pad stack tight" aria-label="Requirements">
-      <h3 className="flat">What {version} needs</h3>
+    <section className="card pad stack tight" aria-label={messages.common.requirements}>
+      <h3 className="flat">{fill(messages.common.whatNeeds, { version })}</h3>
       <NeedList needs={needs} plain={!kyma} reason={data?.reason} />
       {kyma && missing(needs).length > 0 && (
         <div>
           <Action variant="light" to={`/add?module=${encodeURIComponent(offer.name)}&kyma=${encodeURIComponent(kyma)}`}>
-            Add it with what is missing
+            {messages.offerMay.addItWithWhatIsMissing}
           </Action>
         </div>
       )}

@@ -2,29 +2,35 @@
 import type { ReactNode } from 'react'
 import type { OfferVersion, Vouched } from '../api'
 import { Outside, Tag } from '../parts/basics'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** vouchedIn says in words who answers for a version. Only what the template claims: nothing was verified for this page. */
 export function vouchedIn(vouched: Vouched | undefined): { label: string; means: string; tone?: 'strong' | 'warn' } {
   switch (vouched?.state) {
     case 'Signed':
       return {
-        label: `Says it is signed: ${(vouched.by ?? []).join(', ')}`,
-        means: 'The name of the signature in its descriptor. Whether the key is trusted is checked when it is installed.',
+        label: fill(messages.offerVersion.saysItIsSigned, { by: (vouched.by ?? []).join(', ') }),
+        means: messages.offerVersion.nameSignatureDescriptorWhetherKey,
         tone: 'strong',
       }
     case 'Pinned':
-      return { label: 'Pinned by digest', means: `Only exactly this content is installed: ${vouched.digest ?? ''}`, tone: 'strong' }
+      return {
+        label: messages.offerVersion.pinnedByDigest,
+        means: fill(messages.offerVersion.onlyExactlyThisContentIsInstalled, { digest: vouched.digest ?? '' }),
+        tone: 'strong',
+      }
     case 'Unsigned':
-      return { label: 'Not signed', means: 'Its content is not signed.', tone: 'warn' }
+      return { label: messages.common.notSigned, means: messages.offerVersion.itsContentIsNotSigned, tone: 'warn' }
   }
-  return { label: 'Not told', means: 'The template does not say. kyma module verify asks the registry.' }
+  return { label: messages.offerVersion.notTold, means: messages.offerVersion.templateNotSayKymaModule }
 }
 
 /** Holdings are the versions of an offer, each with what it holds. The first is open. */
 export function Holdings({ versions }: { versions: OfferVersion[] }) {
   return (
-    <section className="stack tight" aria-label="What each version holds">
-      <h2 className="flat">What each version holds</h2>
+    <section className="stack tight" aria-label={messages.offerVersion.whatEachVersionHolds}>
+      <h2 className="flat">{messages.offerVersion.whatEachVersionHolds}</h2>
       {versions.map((v, i) => (
         <details key={v.version + v.template.name} className="card pad" open={i === 0}>
           <summary>
@@ -44,32 +50,32 @@ function Facts({ v }: { v: OfferVersion }) {
   const links = (v.links ?? []).filter((link) => link.link !== v.changelog)
   return (
     <dl className="facts after-summary">
-      <Fact name="Configured by">
+      <Fact label={messages.offerVersion.configuredBy}>
         {v.resource ? (
           <>
             <span className="mono small">{v.resource.kind}</span>{' '}
             <span className="dim small">
               {v.resource.apiVersion}
-              {v.clusterScoped && ', one for the whole cluster'}
+              {v.clusterScoped && messages.offerVersion.oneForTheWholeCluster}
             </span>
           </>
         ) : (
-          <span className="dim">Nothing: it has no resource of its own</span>
+          <span className="dim">{messages.offerVersion.nothingNoResourceOwn}</span>
         )}
       </Fact>
       {v.manager && (
-        <Fact name="Run by">
+        <Fact label={messages.offerVersion.runBy}>
           <span className="mono small">{v.manager}</span>
         </Fact>
       )}
       {kinds.length > 0 && (
-        <Fact name="People make">
+        <Fact label={messages.offerVersion.peopleMake}>
           <span className="mono small">{kinds.map((kind) => kind.kind).join(', ')}</span>
         </Fact>
       )}
-      <Fact name="Images">
+      <Fact label={messages.offerVersion.images}>
         {images.length === 0 ? (
-          <span className="dim">Its template names none</span>
+          <span className="dim">{messages.offerVersion.itsTemplateNamesNone}</span>
         ) : (
           images.map((image) => (
             <div key={image} className="mono small">
@@ -78,23 +84,23 @@ function Facts({ v }: { v: OfferVersion }) {
           ))
         )}
       </Fact>
-      <Fact name="Signature">
+      <Fact label={messages.offerVersion.signature}>
         <Tag tone={vouched.tone} means={vouched.means}>
           {vouched.label}
         </Tag>
       </Fact>
       {v.documentation && (
-        <Fact name="Documentation">
-          <Outside to={v.documentation}>Documentation of {v.version}</Outside>
+        <Fact label={messages.common.documentation}>
+          <Outside to={v.documentation}>{fill(messages.offerVersion.documentationOf, { version: v.version })}</Outside>
         </Fact>
       )}
       {v.changelog && (
-        <Fact name="What is new">
-          <Outside to={v.changelog}>Changes in {v.version}</Outside>
+        <Fact label={messages.offerVersion.whatIsNew}>
+          <Outside to={v.changelog}>{fill(messages.offerVersion.changesIn, { version: v.version })}</Outside>
         </Fact>
       )}
       {links.length > 0 && (
-        <Fact name="Links">
+        <Fact label={messages.offerVersion.links}>
           {links.map((link, i) => (
             <div key={i}>
               <Outside to={link.link}>{link.name}</Outside>
@@ -102,7 +108,7 @@ function Facts({ v }: { v: OfferVersion }) {
           ))}
         </Fact>
       )}
-      <Fact name="Described by">
+      <Fact label={messages.offerVersion.describedBy}>
         <span className="mono small">
           {v.template.namespace ? `${v.template.namespace}/` : ''}
           {v.template.name}
@@ -112,10 +118,10 @@ function Facts({ v }: { v: OfferVersion }) {
   )
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <>
-      <dt>{name}</dt>
+      <dt>{label}</dt>
       <dd>{children}</dd>
     </>
   )

@@ -8,6 +8,8 @@ import { useLive } from '../live/useLive'
 import { Action, Header, Notice, To } from '../parts/basics'
 import { Loaded } from '../parts/loaded'
 import { sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const { id = '' } = useParams()
@@ -27,25 +29,25 @@ export function Page() {
   return (
     <>
       <Header
-        title={others.length === 0 ? 'Operation' : 'Operations'}
-        lead={<To to="/operations">All operations</To>}
+        title={others.length === 0 ? messages.common.operation : messages.common.operations}
+        lead={<To to="/operations">{messages.common.allOperations}</To>}
         actions={
           over &&
           others.length === 0 && (
             <Action variant="default" onClick={forget}>
-              Remove from the list
+              {messages.operation.removeFromTheList}
             </Action>
           )
         }
       />
-      {answer.data?.state === 'Running' && <p className="dim flat">You may leave this page: it goes on, and this address shows how.</p>}
+      {answer.data?.state === 'Running' && <p className="dim flat">{messages.operation.leavePageGoesAddressShows}</p>}
       {left && (
-        <Notice tone="bad" title={`Not added: ${left.names}`}>
-          <p>{left.message} The others began, and go on. Add what is missing again once that is put right.</p>
+        <Notice tone="bad" title={fill(messages.operation.notAdded, { names: left.names })}>
+          <p>{fill(messages.operation.othersBeganGoAddMissing, { message: left.message })}</p>
         </Notice>
       )}
       {error && (
-        <Notice tone="bad" title="It was not removed">
+        <Notice tone="bad" title={messages.operation.itWasNotRemoved}>
           <p>{sentence(error.message)}</p>
         </Notice>
       )}

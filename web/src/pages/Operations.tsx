@@ -9,13 +9,14 @@ import { Ago } from '../parts/details'
 import { beyondEnd, BeyondEnd, Filter, listQuery, Pages, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { operationStates, sentence } from '../words'
+import { messages } from '../messages'
 
 const options = Object.entries(operationStates).map(([value, { label }]) => ({ value, label }))
 const columns = [
-  { key: 'title', label: 'What' },
-  { key: 'state', label: 'State' },
-  { key: 'user', label: 'Started by' },
-  { key: 'created', label: 'When' },
+  { key: 'title', label: messages.common.what },
+  { key: 'state', label: messages.common.state },
+  { key: 'user', label: messages.operations.startedBy },
+  { key: 'created', label: messages.common.when },
 ]
 
 export function Page() {
@@ -23,11 +24,8 @@ export function Page() {
   const answer = useLive(listQuery('/operations', state, ['state']), true)
   return (
     <>
-      <Header
-        title="Operations"
-        lead="Modules added, upgraded or deleted here. Operations continue without this page, and can be resumed after an interruption."
-      />
-      <Filter state={state} name="state" label="State" options={options} />
+      <Header title={messages.common.operations} lead={messages.operations.modulesAddedUpgradedDeletedHere} />
+      <Filter state={state} name="state" label={messages.common.state} options={options} />
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
     </>
   )
@@ -42,16 +40,20 @@ function Body({ list, state }: { list: List<Operation>; state: ListState }) {
         {state.filtered ? (
           <Empty
             icon={<ListChecks size={40} aria-hidden />}
-            title="No matching operations"
+            title={messages.operations.noMatchingOperations}
             action={
               <Button variant="light" onClick={state.clear}>
-                Show all
+                {messages.common.showAll}
               </Button>
             }
           />
         ) : (
-          <Empty icon={<ListChecks size={40} aria-hidden />} title="No operations to show" action={<Action to="/add">Add modules</Action>}>
-            What you add, upgrade or delete shows up here, and what others do with modules that you may read.
+          <Empty
+            icon={<ListChecks size={40} aria-hidden />}
+            title={messages.operations.noOperationsToShow}
+            action={<Action to="/add">{messages.common.addModules}</Action>}
+          >
+            {messages.operations.addUpgradeDeleteShowsUp}
           </Empty>
         )}
       </div>
@@ -59,7 +61,7 @@ function Body({ list, state }: { list: List<Operation>; state: ListState }) {
   }
   return (
     <>
-      <Table label="Operations" columns={columns}>
+      <Table label={messages.common.operations} columns={columns}>
         {items.map((operation) => (
           <tr key={operation.id}>
             <td className="lead">
@@ -68,17 +70,17 @@ function Body({ list, state }: { list: List<Operation>; state: ListState }) {
               </To>
               {operation.message && <p className="dim small flat two-lines">{sentence(operation.message)}</p>}
             </td>
-            <td data-label="State">
+            <td data-label={messages.common.state}>
               <OperationBadge state={operation.state} />
             </td>
-            <td data-label="Started by">{operation.user}</td>
-            <td data-label="When">
+            <td data-label={messages.operations.startedBy}>{operation.user}</td>
+            <td data-label={messages.common.when}>
               <Ago at={operation.created} />
             </td>
           </tr>
         ))}
       </Table>
-      <Pages state={state} total={list.total} one="operation" />
+      <Pages state={state} total={list.total} noun={messages.nouns.operation} />
     </>
   )
 }

@@ -10,17 +10,19 @@ import { Ago } from '../parts/details'
 import { Loaded } from '../parts/loaded'
 import { WordBadge } from '../rollouts/parts'
 import { count, sentence, stateWord, type Word } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Overview() {
   const answer = useLive(query('/overview'))
   return (
     <>
       <Header
-        title="Overview"
-        lead="What needs you comes first. This page changes by itself."
+        title={messages.common.overview}
+        lead={messages.overview.needsComesFirstPageChanges}
         actions={
           <Action to="/add" leftSection={<PackagePlus size={17} aria-hidden />}>
-            Add modules
+            {messages.common.addModules}
           </Action>
         }
       />
@@ -37,8 +39,8 @@ function Body({ data }: { data: OverviewBody }) {
   return (
     <>
       {!manager.ready && (
-        <Notice tone="warn" title="Is the lifecycle manager there?">
-          <p>{sentence(manager.message) || 'It does not run. Until it does, Kymas stay as they are, and no upgrade arrives.'}</p>
+        <Notice tone="warn" title={messages.overview.isTheLifecycleManagerThere}>
+          <p>{sentence(manager.message) || messages.overview.notRunUntilKymasStay}</p>
         </Notice>
       )}
       <NotRead unread={data.unread} />
@@ -53,8 +55,8 @@ function Body({ data }: { data: OverviewBody }) {
       )}
       {!blind && (
         <div className="grid grid-two">
-          <Counts title="Modules" of={data.modules} to="/modules" one="module" />
-          <Counts title="Kymas" of={data.kymas} to="/kymas" one="Kyma" />
+          <Counts title={messages.common.modules} of={data.modules} to="/modules" noun={messages.nouns.module} />
+          <Counts title={messages.common.kymas} of={data.kymas} to="/kymas" noun={messages.nouns.kyma} />
         </div>
       )}
       <div className="grid grid-two">
@@ -70,18 +72,17 @@ function FirstSteps() {
     <section className="card">
       <Empty
         icon={<PackagePlus size={44} aria-hidden />}
-        title="No modules yet"
+        title={messages.common.noModulesYet}
         action={
           <div className="row center">
-            <Action to="/catalog">Look at the catalog</Action>
+            <Action to="/catalog">{messages.common.lookAtTheCatalog}</Action>
             <Action variant="default" to="/add">
-              Add modules
+              {messages.common.addModules}
             </Action>
           </div>
         }
       >
-        A module adds something to a cluster, such as a registry or a gateway. Choose some in the catalog: the dashboard shows what each
-        would change before anything happens.
+        {messages.overview.moduleAddsSomethingClusterSuch}
       </Empty>
     </section>
   )
@@ -104,12 +105,16 @@ function Waits({ modules, kymas }: { modules: number; kymas: number }) {
       <Hourglass size={26} aria-hidden color="var(--busy-line)" />
       <div>
         <h2 id="needs" className="flat">
-          Not everything is ready yet
+          {messages.overview.notEverythingIsReadyYet}
         </h2>
-        <p className="dim flat">Nothing has failed so far. What is not ready after two minutes is listed here, with what it waits for.</p>
+        <p className="dim flat">{messages.overview.nothingFailedFarNotReady}</p>
         <p className="flat row">
-          {modules > 0 && <To to={'/modules' + states}>{count(modules, 'module')} not ready yet</To>}
-          {kymas > 0 && <To to={'/kymas' + states}>{count(kymas, 'Kyma')} not ready yet</To>}
+          {modules > 0 && (
+            <To to={'/modules' + states}>{fill(messages.overview.notReadyYet, { modules: count(modules, messages.nouns.module) })}</To>
+          )}
+          {kymas > 0 && (
+            <To to={'/kymas' + states}>{fill(messages.overview.kymasNotReadyYet, { kymas: count(kymas, messages.nouns.kyma) })}</To>
+          )}
         </p>
       </div>
     </section>
@@ -127,9 +132,9 @@ function Needs({ data }: { data: OverviewBody }) {
         <CheckCircle2 size={26} aria-hidden color="var(--ok-line)" />
         <div>
           <h2 id="needs" className="flat">
-            Nothing needs you
+            {messages.overview.nothingNeedsYou}
           </h2>
-          <p className="dim flat">Everything runs as it was asked for.</p>
+          <p className="dim flat">{messages.overview.everythingRunsAsked}</p>
         </div>
       </section>
     )
@@ -137,8 +142,8 @@ function Needs({ data }: { data: OverviewBody }) {
   return (
     <section className="card" aria-labelledby="needs">
       <div className="card-head">
-        <h2 id="needs">Needs attention</h2>
-        <span className="dim small">{count(total, 'thing')}, the worst first</span>
+        <h2 id="needs">{messages.common.needsAttention}</h2>
+        <span className="dim small">{fill(messages.overview.theWorstFirst, { things: count(total, messages.nouns.thing) })}</span>
       </div>
       <ul className="attention" aria-live="polite">
         {items.map((item) => (
@@ -147,10 +152,18 @@ function Needs({ data }: { data: OverviewBody }) {
       </ul>
       {total > items.length && (
         <p className="pad flat row">
-          {bad(data.modules) > 0 && <To to="/modules?state=Error&state=Warning">All {count(bad(data.modules), 'module')} like that</To>}
-          {bad(data.kymas) > 0 && <To to="/kymas?state=Error&state=Warning">All {count(bad(data.kymas), 'Kyma')} like that</To>}
+          {bad(data.modules) > 0 && (
+            <To to="/modules?state=Error&state=Warning">
+              {fill(messages.overview.allLikeThat, { modules: count(bad(data.modules), messages.nouns.module) })}
+            </To>
+          )}
+          {bad(data.kymas) > 0 && (
+            <To to="/kymas?state=Error&state=Warning">
+              {fill(messages.overview.allKymasLikeThat, { kymas: count(bad(data.kymas), messages.nouns.kyma) })}
+            </To>
+          )}
           {items.some(({ state }) => late.some((one) => one === state)) && (
-            <To to="/modules?state=Processing&state=Deleting">All that are under way</To>
+            <To to="/modules?state=Processing&state=Deleting">{messages.overview.allThatAreUnderWay}</To>
           )}
         </p>
       )}
@@ -162,15 +175,18 @@ function Needs({ data }: { data: OverviewBody }) {
 function needOf(item: Attention): { to: string; what: string } {
   switch (item.kind) {
     case 'Kyma':
-      return { to: '/kymas/' + (item.kyma || item.name), what: 'Kyma' }
+      return { to: '/kymas/' + (item.kyma || item.name), what: messages.common.kyma }
     case 'Consent':
       return item.kyma
-        ? { to: moduleLink(item.kyma, item.name, '?tab=permissions'), what: 'in ' + item.kyma }
-        : { to: '/modules?pending=true&search=' + encodeURIComponent(item.name), what: 'in several Kymas' }
+        ? { to: moduleLink(item.kyma, item.name, '?tab=permissions'), what: fill(messages.common.inKyma, { kyma: item.kyma }) }
+        : { to: '/modules?pending=true&search=' + encodeURIComponent(item.name), what: messages.overview.inSeveralKymas }
     case 'Rollout':
-      return { to: '/rollouts' + at(item.namespace ?? '', item.name), what: 'Rollout' }
+      return { to: '/rollouts' + at(item.namespace ?? '', item.name), what: messages.overview.rollout }
   }
-  return { to: moduleLink(item.kyma, item.name), what: item.kyma ? 'in ' + item.kyma : 'installed directly' }
+  return {
+    to: moduleLink(item.kyma, item.name),
+    what: item.kyma ? fill(messages.common.inKyma, { kyma: item.kyma }) : messages.common.installedDirectlyWord,
+  }
 }
 
 function Need({ item }: { item: Attention }) {
@@ -193,17 +209,17 @@ function Need({ item }: { item: Attention }) {
 }
 
 /** asksYou is the state of a version that waits for consent: what is installed is well. */
-const asksYou: Word = { label: 'Asks you', tone: 'warn', means: 'It waits until you agree. What is installed runs on.' }
+const asksYou: Word = { label: messages.overview.asksYou, tone: 'warn', means: messages.overview.waitsUntilAgreeInstalledRuns }
 
 function Running({ operations }: { operations: NonNullable<OverviewBody['operations']> }) {
   return (
-    <section className="card" aria-label="Operations">
+    <section className="card" aria-label={messages.common.operations}>
       <div className="card-head">
-        <h2>What is being done</h2>
-        <To to="/operations">All operations</To>
+        <h2>{messages.overview.whatIsBeingDone}</h2>
+        <To to="/operations">{messages.common.allOperations}</To>
       </div>
       {operations.length === 0 ? (
-        <p className="dim pad flat">Nothing at the moment. What you add, upgrade or delete shows up here.</p>
+        <p className="dim pad flat">{messages.overview.nothingMomentAddUpgradeDelete}</p>
       ) : (
         <ul className="attention">
           {operations.map((operation) => (
@@ -223,21 +239,21 @@ function Running({ operations }: { operations: NonNullable<OverviewBody['operati
 
 function Newer({ n }: { n: number }) {
   return (
-    <section className="card pad stack tight" aria-label="Upgrades">
+    <section className="card pad stack tight" aria-label={messages.common.upgrades}>
       <div className="row">
         <ArrowUpCircle size={22} aria-hidden color={n > 0 ? 'var(--busy-line)' : 'var(--idle-line)'} />
-        <h2 className="flat">Newer versions</h2>
+        <h2 className="flat">{messages.overview.newerVersions}</h2>
       </div>
       {n === 0 ? (
         <p className="dim flat">
-          No channel and no template here offers a newer version. <To to="/upgrade">Look in the sources of community modules, too</To>
+          {messages.overview.noChannelNoTemplateHere} <To to="/upgrade">{messages.overview.lookSourcesCommunityModulesToo}</To>
         </p>
       ) : (
         <>
-          <p className="flat">There is a newer version of {count(n, 'module')}.</p>
+          <p className="flat">{fill(messages.overview.thereIsANewerVersionOf, { modules: count(n, messages.nouns.module) })}</p>
           <div>
             <Action variant="light" to="/upgrade">
-              See what would change
+              {messages.common.seeWhatWouldChange}
             </Action>
           </div>
         </>

@@ -10,14 +10,16 @@ import { Loaded } from '../parts/loaded'
 import { TextSearch } from '../parts/search'
 import { Promotion, wishFor, type Wish } from '../rollouts/Promotion'
 import { sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const answer = useLive(query('/releases'))
   const [search, setSearch] = useState('')
   return (
     <>
-      <Header title="Releases" lead="Every channel offers one version of a module. Its Kymas are upgraded automatically." />
-      <TextSearch label="Search releases" value={search} change={setSearch} />
+      <Header title={messages.common.releases} lead={messages.releases.everyChannelOffersOneVersion} />
+      <TextSearch label={messages.releases.searchReleases} value={search} change={setSearch} />
       <Loaded answer={answer}>{(data) => <Body data={data} search={search.trim().toLowerCase()} />}</Loaded>
     </>
   )
@@ -30,9 +32,9 @@ function Body({ data, search }: { data: Releases; search: string }) {
   const channels = data.channels ?? []
   const items = (data.items ?? []).filter((release) => release.name.toLowerCase().includes(search))
   const columns = [
-    { key: 'name', label: 'Module' },
+    { key: 'name', label: messages.common.module },
     ...channels.map((channel) => ({ key: 'c-' + channel, label: channel })),
-    { key: 'edit', label: 'Change', hidden: true },
+    { key: 'edit', label: messages.common.change, hidden: true },
   ]
   if (items.length === 0) {
     return (
@@ -47,7 +49,7 @@ function Body({ data, search }: { data: Releases; search: string }) {
   return (
     <>
       <NotRead unread={data.unread} />
-      <Table label="Releases" columns={columns}>
+      <Table label={messages.common.releases} columns={columns}>
         {items.slice(0, most).map((release) => (
           <Row
             key={`${release.namespace}/${release.name}`}
@@ -57,7 +59,7 @@ function Body({ data, search }: { data: Releases; search: string }) {
           />
         ))}
       </Table>
-      {items.length > most && <p className="dim flat">And {items.length - most} more: search for the one that you mean.</p>}
+      {items.length > most && <p className="dim flat">{fill(messages.releases.moreSearchOneMean, { count: items.length - most })}</p>}
       <Promotion wish={wish} channels={channels} change={setWish} />
     </>
   )
@@ -65,10 +67,8 @@ function Body({ data, search }: { data: Releases; search: string }) {
 
 function NoRelease({ search }: { search: string }) {
   return (
-    <Empty icon={<Rocket size={40} aria-hidden />} title={search ? 'No matching releases' : 'No releases yet'}>
-      {search
-        ? ''
-        : 'A release says which channel offers which version of a module. Authors of modules publish one with kyma release set.'}
+    <Empty icon={<Rocket size={40} aria-hidden />} title={search ? messages.releases.noMatchingReleases : messages.releases.noReleasesYet}>
+      {search ? '' : messages.releases.releaseSaysChannelOffersVersion}
     </Empty>
   )
 }
@@ -84,7 +84,11 @@ function Row({ release, channels, edit }: { release: Release; channels: string[]
               <strong>{release.name}</strong>
             </To>
             <div className="dim small">{release.namespace}</div>
-            {release.mandatory && <Tag means="Every Kyma gets this version by itself.">Mandatory {release.mandatory}</Tag>}
+            {release.mandatory && (
+              <Tag means={messages.releases.everyKymaGetsVersionItself}>
+                {fill(messages.releases.mandatoryVersion, { version: release.mandatory })}
+              </Tag>
+            )}
             {(release.problems ?? []).map((problem, i) => (
               <Notice key={i} tone="warn">
                 <p>{sentence(problem)}</p>
@@ -104,7 +108,8 @@ function Row({ release, channels, edit }: { release: Release; channels: string[]
       <td>
         {!release.mandatory && (
           <Action size="compact-sm" variant="default" allowed={release.access.edit} onClick={edit}>
-            Change<span className="hidden-text"> {release.name}</span>
+            {messages.common.change}
+            <span className="hidden-text"> {release.name}</span>
           </Action>
         )}
       </td>

@@ -15,13 +15,17 @@ import { Promotion, wishFor, type Wish } from '../rollouts/Promotion'
 import { FromTo, WaveBar, WavesBar, WordBadge } from '../rollouts/parts'
 import { channelTitle, channelWord, conditionTone, partsOf, planText, rolloutWord, shortDigest, verbOf, waveWord } from '../rollouts/words'
 import { count, sentence } from '../words'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const { ns = '', name = '' } = useParams()
   const answer = useLive(query('/rollouts/{ns}/{name}', { ns, name }))
   return (
     <>
-      {!answer.data && <Header title={name} mark={<Avatar name={name} big />} lead={`Rollout in ${ns}`} />}
+      {!answer.data && (
+        <Header title={name} mark={<Avatar name={name} big />} lead={fill(messages.rollout.rolloutInNamespace, { namespace: ns })} />
+      )}
       <Loaded answer={answer}>{(data) => <Body data={data} />}</Loaded>
     </>
   )
@@ -40,17 +44,17 @@ function Body({ data }: { data: RolloutDetail }) {
           <>
             <WordBadge word={rolloutWord(rollout.phase)} />
             {rollout.paused && (
-              <Tag tone="warn" means="No further Kyma begins. Upgrades that have begun continue.">
-                Paused
+              <Tag tone="warn" means={messages.rollout.noFurtherKymaBeginsUpgrades}>
+                {messages.common.paused}
               </Tag>
             )}
           </>
         }
-        lead={`Rollout in ${rollout.namespace}`}
+        lead={fill(messages.rollout.rolloutInNamespace, { namespace: rollout.namespace })}
         actions={
           <>
             <Action variant="default" to={`/fleet?search=${encodeURIComponent(rollout.name)}`}>
-              Versions in the fleet
+              {messages.common.versionsInTheFleet}
             </Action>
             <Offering rollout={rollout} />
             {(data.actions ?? []).map((act) => (
@@ -72,8 +76,8 @@ function Body({ data }: { data: RolloutDetail }) {
         />
       ))}
       <About data={data} />
-      <section className="stack tight" aria-label="Events">
-        <h2 className="flat">Events</h2>
+      <section className="stack tight" aria-label={messages.common.events}>
+        <h2 className="flat">{messages.common.events}</h2>
         <Events events={data.events} />
       </section>
       <DeedModal
@@ -103,7 +107,7 @@ function Offering({ rollout }: { rollout: Rollout }) {
         leftSection={<Rocket size={16} aria-hidden />}
         onClick={() => setWish(wishFor(release, channels))}
       >
-        Offer another version
+        {messages.rollout.offerAnotherVersion}
       </Action>
       <Promotion wish={wish} channels={channels} change={setWish} />
     </>
@@ -116,13 +120,15 @@ function titleOf(deed: RolloutDeed): string {
   const version = (deed.target ?? '').split('@')[0]
   switch (deed.action) {
     case 'pause':
-      return `Pause the rollout of ${name}?`
+      return fill(messages.rollout.pauseTheRolloutOf, { name })
     case 'resume':
-      return `Resume the rollout of ${name}${version ? ' ' + version : ''}?`
+      return fill(messages.rollout.resumeTheRolloutOf, { name: version ? `${name} ${version}` : name })
     case 'approve':
-      return `Approve wave ${deed.wave} of ${name} ${version}?`
+      return fill(messages.rollout.approveWaveOf, { wave: deed.wave, name, version })
     case 'abort':
-      return `Abort the rollout of ${name} ${version}${deed.version ? `, and offer ${deed.version} again` : ''}?`
+      return deed.version
+        ? fill(messages.rollout.abortAndOffer, { name, version, before: deed.version })
+        : fill(messages.rollout.abortTheRolloutOf, { name, version })
   }
 }
 
@@ -140,7 +146,7 @@ function Button({ act, press }: { act: RolloutAct; press: (deed: RolloutDeed) =>
       onClick={() => press(act.deed)}
     >
       {verbOf(act.deed.action, act.deed.wave)}
-      {act.deed.channel && <span className="hidden-text"> on channel {act.deed.channel}</span>}
+      {act.deed.channel && <span className="hidden-text"> {fill(messages.rollout.onChannel, { channel: act.deed.channel })}</span>}
     </Action>
   )
 }
@@ -150,23 +156,23 @@ function Troubles({ rollout }: { rollout: Rollout }) {
   return (
     <>
       {rollout.problem && (
-        <Notice tone="bad" title="This plan cannot be carried out">
+        <Notice tone="bad" title={messages.rollout.thisPlanCannotBeCarriedOut}>
           <p>{sentence(rollout.problem)}</p>
         </Notice>
       )}
       {rollout.phase === 'Pending' && (
         <Notice tone="busy">
-          <p>The lifecycle manager has not looked at it yet.</p>
+          <p>{messages.common.lifecycleManagerNotLookedYet}</p>
         </Notice>
       )}
       {rollout.phase !== 'Pending' && !rollout.armed && (
-        <Notice tone="warn" title="No Kyma gets another version yet">
-          <p>{sentence(rollout.armedMessage || 'The release is not marked yet')}</p>
+        <Notice tone="warn" title={messages.rollout.noKymaGetsAnotherVersionYet}>
+          <p>{sentence(rollout.armedMessage || messages.rollout.theReleaseIsNotMarkedYet)}</p>
         </Notice>
       )}
       {rollout.deleting && (
         <Notice tone="warn">
-          <p>It is being deleted, and is removed once every version that its channels name is released to every Kyma.</p>
+          <p>{messages.rollout.beingDeletedRemovedOnceEvery}</p>
         </Notice>
       )}
     </>
@@ -202,21 +208,25 @@ function Channel({ channel: c, rollout, selects, acts, press }: ChannelProps) {
         {c.message && (
           <Notice tone={word.tone === 'ok' ? 'idle' : word.tone}>
             <p>{sentence(c.message)}</p>
-            {c.nextAt && <p>It goes on by itself {soon(c.nextAt)}, if nothing fails.</p>}
+            {c.nextAt && <p>{fill(messages.rollout.goesItselfIfNothingFails, { soon: soon(c.nextAt) })}</p>}
           </Notice>
         )}
       </div>
       {waves.length > 0 && <WavesBar waves={waves} current={c.wave} />}
       {c.phase === 'Completed' ? (
         <details>
-          <summary>{count(waves.length, 'wave')}</summary>
+          <summary>{count(waves.length, messages.nouns.wave)}</summary>
           <WaveList waves={waves} selects={selects} />
         </details>
       ) : (
         <WaveList waves={waves} current={c.wave} selects={selects} />
       )}
       <Worst worst={c.worst ?? []} rollout={rollout} />
-      {c.to.digest && <p className="dim small">Content of {c.to.version}: <span className="mono">{shortDigest(c.to.digest)}</span></p>}
+      {c.to.digest && (
+        <p className="dim small">
+          {fillNodes(messages.rollout.contentOf, { version: c.to.version })} <span className="mono">{shortDigest(c.to.digest)}</span>
+        </p>
+      )}
     </section>
   )
 }
@@ -224,14 +234,16 @@ function Channel({ channel: c, rollout, selects, acts, press }: ChannelProps) {
 /** soon is a moment to come, as a time of day, and with its date if that is not today. */
 export function soon(at: string, now = new Date()): string {
   const then = new Date(at)
-  if (Number.isNaN(then.getTime())) return 'later'
+  if (Number.isNaN(then.getTime())) return messages.rollout.later
   const time = then.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-  return then.toDateString() === now.toDateString() ? `at ${time}` : `on ${then.toLocaleDateString()} at ${time}`
+  return then.toDateString() === now.toDateString()
+    ? fill(messages.rollout.atTime, { time })
+    : fill(messages.rollout.onAt, { date: then.toLocaleDateString(), time })
 }
 
 function WaveList({ waves, current, selects }: { waves: Wave[]; current?: string; selects: Record<string, string> }) {
   return (
-    <ol className="waves" aria-label="Waves">
+    <ol className="waves" aria-label={messages.common.waves}>
       {waves.map((wave, i) => (
         <WaveOf key={wave.name} wave={wave} n={i + 1} now={wave.name === current} selects={selects[wave.name]} />
       ))}
@@ -249,20 +261,22 @@ function WaveOf({ wave, n, now, selects }: { wave: Wave; n: number; now: boolean
           <WordBadge word={waveWord(wave.state)} />
           {now && wave.since && (
             <span className="dim small">
-              since <Ago at={wave.since} />
+              {messages.rollout.since} <Ago at={wave.since} />
             </span>
           )}
         </div>
-        <span className="small nowrap">{count(wave.total, 'Kyma')}</span>
+        <span className="small nowrap">{count(wave.total, messages.nouns.kyma)}</span>
       </div>
       <WaveBar wave={wave} />
       <dl className="wave-counts">
-        {partsOf(wave).filter((part) => now || part.n > 0 || part.key === 'ready').map((part) => (
-          <div key={part.key} className={part.n === 0 ? 'none' : `tone-${part.tone}`} title={part.means}>
-            <dt>{part.label}</dt>
-            <dd>{part.n.toLocaleString('en')}</dd>
-          </div>
-        ))}
+        {partsOf(wave)
+          .filter((part) => now || part.n > 0 || part.key === 'ready')
+          .map((part) => (
+            <div key={part.key} className={part.n === 0 ? 'none' : `tone-${part.tone}`} title={part.means}>
+              <dt>{part.label}</dt>
+              <dd>{part.n.toLocaleString('en')}</dd>
+            </div>
+          ))}
       </dl>
       <p className="dim small flat">{planText(wave, selects)}</p>
     </li>
@@ -270,9 +284,9 @@ function WaveOf({ wave, n, now, selects }: { wave: Wave; n: number; now: boolean
 }
 
 const worstColumns = [
-  { key: 'kyma', label: 'Kyma' },
-  { key: 'reason', label: 'Why' },
-  { key: 'since', label: 'Since' },
+  { key: 'kyma', label: messages.common.kyma },
+  { key: 'reason', label: messages.common.why },
+  { key: 'since', label: messages.common.since },
 ]
 
 /** Worst are the Kymas that failed or are late, each with the way to its module. */
@@ -280,20 +294,20 @@ function Worst({ worst, rollout }: { worst: RolloutFailure[]; rollout: Rollout }
   if (worst.length === 0) return null
   return (
     <div className="stack tight">
-      <h3 className="flat">Look at these first</h3>
-      <Table label="Kymas that failed or are late" columns={worstColumns}>
+      <h3 className="flat">{messages.rollout.lookAtTheseFirst}</h3>
+      <Table label={messages.rollout.kymasThatFailedOrAreLate} columns={worstColumns}>
         {worst.map((one) => (
           <tr key={one.kyma}>
             <td className="lead">
               <To to={moduleLink(`${rollout.namespace}/${one.kyma}`, rollout.name)}>{one.kyma}</To>
             </td>
-            <td data-label="Why">
+            <td data-label={messages.common.why}>
               <span>
                 <Tag tone="warn">{one.reason}</Tag>
                 {one.message && <span className="small"> {sentence(one.message)}</span>}
               </span>
             </td>
-            <td data-label="Since">
+            <td data-label={messages.common.since}>
               <Ago at={one.since} />
             </td>
           </tr>
@@ -303,7 +317,12 @@ function Worst({ worst, rollout }: { worst: RolloutFailure[]; rollout: Rollout }
   )
 }
 
-const verbs: Record<RolloutAction, string> = { pause: 'paused it', resume: 'resumed', approve: 'approved', abort: 'aborted' }
+const verbs: Record<RolloutAction, string> = {
+  pause: messages.rollout.pausedIt,
+  resume: messages.rollout.resumed,
+  approve: messages.rollout.approved,
+  abort: messages.rollout.aborted,
+}
 
 function About({ data }: { data: RolloutDetail }) {
   const { rollout } = data
@@ -311,27 +330,26 @@ function About({ data }: { data: RolloutDetail }) {
   return (
     <div className="grid grid-two">
       <section className="card pad stack">
-        <h2 className="flat">Plan</h2>
+        <h2 className="flat">{messages.rollout.plan}</h2>
         <dl className="facts">
-          <dt>Failed after</dt>
-          <dd>{rollout.progressDeadline || '30m'} without being ready</dd>
-          <dt>When too many fail</dt>
-          <dd>{rollout.onFailure === 'Rollback' ? 'those that have it go back' : 'no further Kyma gets it'}</dd>
+          <dt>{messages.rollout.failedAfter}</dt>
+          <dd>{fill(messages.rollout.withoutBeingReady, { progressDeadline: rollout.progressDeadline || '30m' })}</dd>
+          <dt>{messages.rollout.whenTooManyFail}</dt>
+          <dd>{rollout.onFailure === 'Rollback' ? messages.rollout.thoseThatHaveItGoBack : messages.rollout.noFurtherKymaGetsIt}</dd>
           {last && (
             <>
-              <dt>Last decision</dt>
+              <dt>{messages.rollout.lastDecision}</dt>
               <dd>
-                {last.by || 'A person'} {verbs[last.action] ?? last.action} {last.target.split('@')[0]}
-                {last.channel && ` on channel ${last.channel}`}
-                {last.wave && ` in wave ${last.wave}`}{' '}
-                <Ago at={last.at} />
+                {last.by || messages.rollout.aPerson} {verbs[last.action] ?? last.action} {last.target.split('@')[0]}
+                {last.channel && ' ' + fill(messages.rollout.onChannel, { channel: last.channel })}
+                {last.wave && ' ' + fill(messages.rollout.inWave, { wave: last.wave })} <Ago at={last.at} />
               </dd>
             </>
           )}
         </dl>
       </section>
       <section className="card pad stack">
-        <h2 className="flat">Conditions</h2>
+        <h2 className="flat">{messages.common.conditions}</h2>
         <Conditions conditions={data.conditions ?? []} tone={conditionTone} />
       </section>
     </div>

@@ -9,14 +9,16 @@ import type { Rollout, RolloutChannel, RolloutList } from '../api'
 import { FromTo, WavesBar, WordBadge } from '../rollouts/parts'
 import { channelWord, rolloutWord, stepText } from '../rollouts/words'
 import { sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const phaseOptions = ['Halted', 'Waiting', 'Progressing', 'Completed'].map((value) => ({ value, label: rolloutWord(value).label }))
 const columns = [
-  { key: 'module', label: 'Module' },
-  { key: 'channel', label: 'Channel' },
-  { key: 'version', label: 'Version' },
-  { key: 'phase', label: 'How it is going' },
-  { key: 'waves', label: 'Waves' },
+  { key: 'module', label: messages.common.module },
+  { key: 'channel', label: messages.common.channel },
+  { key: 'version', label: messages.common.version },
+  { key: 'phase', label: messages.common.howItIsGoing },
+  { key: 'waves', label: messages.common.waves },
 ]
 
 export function Page() {
@@ -24,13 +26,10 @@ export function Page() {
   const answer = useLive(listQuery('/rollouts', state, ['phase']), true)
   return (
     <>
-      <Header
-        title="Rollouts"
-        lead="A rollout decides when each Kyma gets what a channel moves to: wave after wave, and no further when too many fail."
-      />
+      <Header title={messages.common.rollouts} lead={messages.rollouts.rolloutDecidesWhenEachKyma} />
       <div className="row">
-        <Search state={state} label="Search rollouts" />
-        <Filter state={state} name="phase" label="Phase" options={phaseOptions} />
+        <Search state={state} label={messages.rollouts.searchRollouts} />
+        <Filter state={state} name="phase" label={messages.rollouts.phase} options={phaseOptions} />
       </div>
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} />}</Loaded>
     </>
@@ -51,21 +50,20 @@ function Body({ list, state }: { list: RolloutList; state: ListState }) {
       )}
       {items.length === 0 && !list.missing && <div className="card">{blind ? <Unseen /> : <Nothing state={state} />}</div>}
       {items.length > 0 && (
-        <Table label="Rollouts" columns={columns}>
+        <Table label={messages.common.rollouts} columns={columns}>
           {items.flatMap((rollout) => rowsOf(rollout))}
         </Table>
       )}
-      {!blind && !list.missing && <Pages state={state} total={list.total} one="rollout" />}
+      {!blind && !list.missing && <Pages state={state} total={list.total} noun={messages.nouns.rollout} />}
     </>
   )
 }
 
 function Nothing({ state }: { state: ListState }) {
-  if (state.filtered) return <Empty icon={<Waves size={40} aria-hidden />} title="No matching rollouts" />
+  if (state.filtered) return <Empty icon={<Waves size={40} aria-hidden />} title={messages.rollouts.noMatchingRollouts} />
   return (
-    <Empty icon={<Waves size={40} aria-hidden />} title="No rollouts yet">
-      A channel that moves reaches all of its Kymas at once. To release a module in waves, create a ModuleRollout of its name in the
-      namespace of its release.
+    <Empty icon={<Waves size={40} aria-hidden />} title={messages.rollouts.noRolloutsYet}>
+      {messages.rollouts.channelMovesReachesAllKymas}
     </Empty>
   )
 }
@@ -88,21 +86,23 @@ function Row({ rollout, channel }: { rollout: Rollout; channel?: RolloutChannel 
           <div>
             <To to={'/rollouts' + at(rollout.namespace, rollout.name)}>
               <strong>{rollout.name}</strong>
-              {channel?.name && <span className="hidden-text"> on channel {channel.name}</span>}
+              {channel?.name && <span className="hidden-text"> {fill(messages.rollouts.onChannel, { name: channel.name })}</span>}
             </To>
             <div className="dim small">{rollout.namespace}</div>
           </div>
         </div>
       </td>
-      <td data-label="Channel">{channel ? channel.name || <Tag means="Every Kyma has this module.">Mandatory</Tag> : '–'}</td>
-      <td data-label="Version">{channel ? <FromTo channel={channel} /> : '–'}</td>
-      <td data-label="How it is going">
+      <td data-label={messages.common.channel}>
+        {channel ? channel.name || <Tag means={messages.common.everyKymaHasThisModule}>{messages.common.mandatory}</Tag> : '–'}
+      </td>
+      <td data-label={messages.common.version}>{channel ? <FromTo channel={channel} /> : '–'}</td>
+      <td data-label={messages.common.howItIsGoing}>
         <div className="progress-cell">
           <WordBadge word={channel ? channelWord(channel) : rolloutWord(rollout.phase)} message={message} />
           {message && <p className="dim small flat two-lines">{sentence(message)}</p>}
         </div>
       </td>
-      <td data-label="Waves" className="waves-cell">
+      <td data-label={messages.common.waves} className="waves-cell">
         {channel ? (
           <div>
             <WavesBar waves={channel.waves ?? []} current={channel.wave} />

@@ -9,6 +9,7 @@ import { Header, StateBadge } from '../parts/basics'
 import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { capital, sentence } from '../words'
+import { messages } from '../messages'
 
 export function Page() {
   const answer = useLive(query('/settings'))
@@ -16,36 +17,34 @@ export function Page() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <>
-      <Header title="Settings" lead="Who you are here, what you may do, and how everything is." />
+      <Header title={messages.common.settings} lead={messages.settings.hereHowEverything} />
       <div className="grid grid-two">
-        <section className="card pad stack" aria-label="You">
-          <h2 className="flat">You</h2>
+        <section className="card pad stack" aria-label={messages.settings.you}>
+          <h2 className="flat">{messages.settings.you}</h2>
           <dl className="facts">
-            <dt>Name</dt>
-            <dd>{session?.user || 'unknown'}</dd>
-            <dt>Groups</dt>
-            <dd>{(session?.groups ?? []).join(', ') || 'none'}</dd>
-            <dt>Cluster</dt>
+            <dt>{messages.common.name}</dt>
+            <dd>{session?.user || messages.common.unknown}</dd>
+            <dt>{messages.settings.groups}</dt>
+            <dd>{(session?.groups ?? []).join(', ') || messages.common.none}</dd>
+            <dt>{messages.common.cluster}</dt>
             <dd>{session?.cluster}</dd>
-            <dt>Dashboard</dt>
-            <dd>{session?.mode === 'local' ? 'on this computer, with your own access' : 'in the cluster'}</dd>
+            <dt>{messages.settings.dashboard}</dt>
+            <dd>{session?.mode === 'local' ? messages.settings.computerOwnAccess : messages.settings.inTheCluster}</dd>
           </dl>
         </section>
-        <section className="card pad stack" aria-label="Colors">
-          <h2 className="flat">Colors</h2>
+        <section className="card pad stack" aria-label={messages.settings.colors}>
+          <h2 className="flat">{messages.settings.colors}</h2>
           <SegmentedControl
-            aria-label="Colors"
+            aria-label={messages.settings.colors}
             value={colorScheme}
             onChange={(value) => setColorScheme(value as typeof colorScheme)}
             data={[
-              { value: 'auto', label: 'As the system' },
-              { value: 'light', label: 'Light' },
-              { value: 'dark', label: 'Dark' },
+              { value: 'auto', label: messages.settings.asTheSystem },
+              { value: 'light', label: messages.settings.light },
+              { value: 'dark', label: messages.settings.dark },
             ]}
           />
-          <p className="dim small flat">
-            Keys: / goes to the search, Ctrl-K finds everything, Tab goes to the next thing, Escape closes a dialog.
-          </p>
+          <p className="dim small flat">{messages.settings.keysGoesSearchCtrlK}</p>
         </section>
       </div>
       <Loaded answer={answer}>{(data) => <Body data={data} />}</Loaded>
@@ -54,17 +53,17 @@ export function Page() {
 }
 
 const rights = [
-  { key: 'what', label: 'What' },
-  { key: 'verb', label: 'To do' },
-  { key: 'allowed', label: 'Allowed' },
+  { key: 'what', label: messages.common.what },
+  { key: 'verb', label: messages.settings.toDo },
+  { key: 'allowed', label: messages.settings.allowed },
 ]
 
 function Body({ data }: { data: Settings }) {
   const { versions } = data
   return (
     <>
-      <section className="stack tight" aria-label="How everything is">
-        <h2 className="flat">How everything is</h2>
+      <section className="stack tight" aria-label={messages.settings.howEverythingIs}>
+        <h2 className="flat">{messages.settings.howEverythingIs}</h2>
         <div className="card pad">
           <ul className="chain plain-chain">
             {(data.health ?? []).map((one, i) => (
@@ -79,9 +78,9 @@ function Body({ data }: { data: Settings }) {
           </ul>
         </div>
       </section>
-      <section className="stack tight" aria-label="What you may do">
-        <h2 className="flat">What you may do</h2>
-        <Table label="What you may do" columns={rights} cards={false}>
+      <section className="stack tight" aria-label={messages.settings.whatYouMayDo}>
+        <h2 className="flat">{messages.settings.whatYouMayDo}</h2>
+        <Table label={messages.settings.whatYouMayDo} columns={rights} cards={false}>
           {(data.access ?? []).map((right, i) => (
             <tr key={i}>
               <td>{capital(right.what)}</td>
@@ -93,23 +92,23 @@ function Body({ data }: { data: Settings }) {
                   ) : (
                     <X size={16} aria-hidden color="var(--bad-line)" />
                   )}
-                  {right.allowed ? 'yes' : 'no'}
+                  {right.allowed ? messages.common.yes : messages.common.no}
                 </span>
               </td>
             </tr>
           ))}
         </Table>
       </section>
-      <section className="stack tight" aria-label="Versions">
-        <h2 className="flat">Versions</h2>
+      <section className="stack tight" aria-label={messages.common.versions}>
+        <h2 className="flat">{messages.common.versions}</h2>
         <div className="card pad">
           <dl className="facts">
-            <dt>Dashboard</dt>
-            <dd className="mono">{versions.dashboard || 'unknown'}</dd>
-            <dt>Lifecycle manager</dt>
-            <dd className="mono">{versions.manager || 'unknown'}</dd>
-            <dt>Kubernetes</dt>
-            <dd className="mono">{versions.kubernetes || 'unknown'}</dd>
+            <dt>{messages.settings.dashboard}</dt>
+            <dd className="mono">{versions.dashboard || messages.common.unknown}</dd>
+            <dt>{messages.settings.lifecycleManager}</dt>
+            <dd className="mono">{versions.manager || messages.common.unknown}</dd>
+            <dt>{messages.settings.kubernetes}</dt>
+            <dd className="mono">{versions.kubernetes || messages.common.unknown}</dd>
             {Object.entries(versions.crds ?? {}).map(([kind, served]) => (
               <Pair key={kind} name={kind} value={(served ?? []).join(', ')} />
             ))}

@@ -13,6 +13,8 @@ import { Table } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { TypedConfirm } from '../parts/confirm'
 import { count, sentence } from '../words'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 export function Page() {
   const answer = useLive(query('/sources'))
@@ -21,15 +23,15 @@ export function Page() {
   return (
     <>
       <Header
-        title="Sources"
-        lead="Lists of community modules at addresses that you trust. Choose from them what to add."
+        title={messages.common.sources}
+        lead={messages.sources.listsCommunityModulesAddressesTrust}
         actions={
           <Action onClick={() => setAdding(true)} leftSection={<Plus size={17} aria-hidden />}>
-            Add a source
+            {messages.common.addASource}
           </Action>
         }
       />
-      <FormModal opened={adding} close={close} title="Add a source" size="lg">
+      <FormModal opened={adding} close={close} title={messages.common.addASource} size="lg">
         <NewSource close={close} />
       </FormModal>
       <Loaded answer={answer}>{(list) => <Body list={list} />}</Loaded>
@@ -38,13 +40,12 @@ export function Page() {
 }
 
 const columns = [
-  { key: 'name', label: 'Source' },
-  { key: 'modules', label: 'Modules' },
-  { key: 'trust', label: 'Trust' },
-  { key: 'checked', label: 'Last read' },
-  { key: 'action', label: 'Read again or remove', hidden: true },
+  { key: 'name', label: messages.common.source },
+  { key: 'modules', label: messages.common.modules },
+  { key: 'trust', label: messages.sources.trust },
+  { key: 'checked', label: messages.sources.lastRead },
+  { key: 'action', label: messages.sources.readAgainOrRemove, hidden: true },
 ]
-
 
 /** needed is where sources stand: a ConfigMap each, or the module templates of a namespace. */
 const needed = ['ConfigMap', 'ModuleTemplate']
@@ -68,7 +69,7 @@ function Body({ list }: { list: List<Source> }) {
       <div role="status" aria-live="polite">
         {reading && <Read reading={reading} />}
       </div>
-      <Table label="Sources" columns={columns}>
+      <Table label={messages.common.sources} columns={columns}>
         {items.map((source) => (
           <Row
             key={source.name}
@@ -85,9 +86,8 @@ function Body({ list }: { list: List<Source> }) {
 
 function NoSource() {
   return (
-    <Empty icon={<Rss size={40} aria-hidden />} title="No sources yet">
-      A source is a file or an OCI artifact with descriptions of modules, such as an all-modules.yaml. It is read by the dashboard, and
-      tested before it is kept.
+    <Empty icon={<Rss size={40} aria-hidden />} title={messages.sources.noSourcesYet}>
+      {messages.sources.sourceFileOciArtifactDescriptions}
     </Empty>
   )
 }
@@ -120,18 +120,18 @@ function Read({ reading }: { reading: Reading }) {
     return (
       <span className="row">
         <Loader size="xs" />
-        Reading {reading.name}…
+        {fill(messages.sources.readingName, { name: reading.name })}
       </span>
     )
   if (reading.error)
     return (
-      <Notice tone="bad" title={`${reading.name} cannot be read`}>
+      <Notice tone="bad" title={fill(messages.sources.cannotBeRead, { name: reading.name })}>
         <p>{sentence(reading.error.message)}</p>
       </Notice>
     )
   return (
-    <section className="stack tight" aria-label={`What ${reading.name} holds now`}>
-      <h2 className="flat">{reading.name} was read just now</h2>
+    <section className="stack tight" aria-label={fill(messages.sources.whatHoldsNow, { name: reading.name })}>
+      <h2 className="flat">{fill(messages.sources.wasReadJustNow, { name: reading.name })}</h2>
       {reading.test && <Tested test={reading.test} />}
     </section>
   )
@@ -139,16 +139,11 @@ function Read({ reading }: { reading: Reading }) {
 
 /** Since says since when the content of a source is known. A source is read whenever something is chosen from it. */
 function Since({ source }: { source: Source }) {
-  if (!source.checked) return <span className="dim">Never</span>
+  if (!source.checked) return <span className="dim">{messages.sources.never}</span>
   return (
     <span className={source.error ? 'dim' : undefined}>
-      {source.error && 'tried '}
-      <Ago at={source.checked} />
-      {source.error && source.read && (
-        <span className="small">
-          , read <Ago at={source.read} />
-        </span>
-      )}
+      {source.error ? fillNodes(messages.sources.tried, { ago: <Ago at={source.checked} /> }) : <Ago at={source.checked} />}
+      {source.error && source.read && <span className="small">{fillNodes(messages.sources.read, { ago: <Ago at={source.read} /> })}</span>}
     </span>
   )
 }
@@ -165,46 +160,47 @@ function Row({ source, busy, read, remove }: RowProps) {
     <tr>
       <td className="lead">
         <strong>{source.name}</strong>
-        <div className="dim small mono anywhere">{source.url || 'in this cluster'}</div>
+        <div className="dim small mono anywhere">{source.url || messages.sources.inThisCluster}</div>
         {source.error && (
           <Notice tone="bad">
             <p>{sentence(source.error)}</p>
           </Notice>
         )}
       </td>
-      <td data-label="Modules">
-        {source.checked ? source.modules : '–'}
-      </td>
-      <td data-label="Trust">
+      <td data-label={messages.common.modules}>{source.checked ? source.modules : '–'}</td>
+      <td data-label={messages.sources.trust}>
         {source.key ? (
-          <Tag tone="strong" means="Only what this key signed is taken.">
-            by key
+          <Tag tone="strong" means={messages.sources.onlyKeySignedTaken}>
+            {messages.common.byKey}
           </Tag>
         ) : source.digest ? (
-          <Tag tone="strong" means={`Only exactly this content is taken: ${source.digest}`}>
-            by digest
+          <Tag tone="strong" means={fill(messages.sources.onlyExactlyThisContentIsTaken, { digest: source.digest })}>
+            {messages.common.byDigest}
           </Tag>
         ) : (
-          <Tag tone="warn" means="Whatever stands at the address is taken.">
-            address only
+          <Tag tone="warn" means={messages.sources.whateverStandsAddressTaken}>
+            {messages.common.addressOnly}
           </Tag>
         )}
       </td>
-      <td data-label="Last read">
+      <td data-label={messages.sources.lastRead}>
         <Since source={source} />
       </td>
       <td>
         <span className="row end">
           <Button size="compact-sm" variant="default" disabled={busy} onClick={read}>
-            Read again<span className="hidden-text"> {source.name}</span>
+            {messages.common.readAgain}
+            <span className="hidden-text"> {source.name}</span>
           </Button>
           {source.kind !== 'cluster' && (
             <>
               <Action size="compact-sm" variant="light" to={`/add?source=${encodeURIComponent(source.name)}`}>
-                Choose modules<span className="hidden-text"> of {source.name}</span>
+                {messages.common.chooseModules}
+                <span className="hidden-text"> {fill(messages.sources.ofName, { name: source.name })}</span>
               </Action>
               <Button size="compact-sm" variant="default" onClick={remove}>
-                Remove<span className="hidden-text"> {source.name}</span>
+                {messages.sources.remove}
+                <span className="hidden-text"> {source.name}</span>
               </Button>
             </>
           )}
@@ -218,16 +214,16 @@ function Removal({ source, close }: { source: Source; close: () => void }) {
   const n = source.modules
   return (
     <TypedConfirm
-      title={`Remove ${source.name}?`}
-      verb="Remove the source"
+      title={fill(messages.sources.removeName, { name: source.name })}
+      verb={messages.sources.removeTheSource}
       text={source.name}
       close={close}
       act={() => remove('/sources/{name}', { name: source.name })}
     >
       <p className="flat">
         {n === 0
-          ? 'No module stands in it.'
-          : count(n, 'module') + ' can then no longer be added or upgraded from here.'}
+          ? messages.sources.noModuleStandsInIt
+          : fill(messages.sources.noLongerAddedUpgradedHere, { modules: count(n, messages.nouns.module) })}
       </p>
     </TypedConfirm>
   )

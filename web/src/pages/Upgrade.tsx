@@ -11,24 +11,15 @@ import { reviewQuery } from '../live/moduleQueries'
 import { useLive } from '../live/useLive'
 import { Avatar, Empty, Header, hidden, NotRead, To, TypeTag, Unseen } from '../parts/basics'
 import { InView } from '../parts/inview'
-import {
-  beyondEnd,
-  BeyondEnd,
-  Filter,
-  listParameters,
-  listQuery,
-  Pages,
-  Search,
-  Table,
-  useListState,
-  type ListState,
-} from '../parts/list'
+import { beyondEnd, BeyondEnd, Filter, listParameters, listQuery, Pages, Search, Table, useListState, type ListState } from '../parts/list'
 import { Loaded } from '../parts/loaded'
 import { Badges, KymaCell } from '../parts/modules'
 import { eagerly, ReviewOf } from '../review/ReviewOf'
 import { SelectAll, SelectionBar } from '../table/Selecting'
 import { flipped, useSelection, type Chosen } from '../table/selection'
-import { capital, count, types } from '../words'
+import { capital, count, types, moduleText } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** needed is what must be read before the page can say that all is up to date: installed and available versions. */
 const needed = ['Kyma', 'Manifest', 'ModuleReleaseMeta', 'ModuleTemplate']
@@ -58,20 +49,20 @@ export function Page() {
   }
   return (
     <>
-      <Header title="Upgrade" lead="Modules for which there is a newer version. What is configured stays as it is." />
+      <Header title={messages.common.upgrade} lead={messages.upgrade.modulesNewerVersionConfiguredStays} />
       {checking ? (
-        <InView label="What would change">
+        <InView label={messages.common.whatWouldChange}>
           <Versions modules={modules} />
           <ReviewPanel
             deeds={[upgradeOf(modules)]}
-            verb={`Upgrade ${count(modules.length, 'module')}`}
+            verb={fill(messages.upgrade.upgradeModules, { modules: count(modules.length, messages.nouns.module) })}
             started={(operations, refused) => {
               forget()
               follow(operations, refused)
             }}
             back={
               <Button variant="default" onClick={back}>
-                Back
+                {messages.common.back}
               </Button>
             }
           />
@@ -94,17 +85,19 @@ const shownVersions = 20
 function Versions({ modules }: { modules: Module[] }) {
   const more = modules.length - shownVersions
   return (
-    <section className="stack tight" aria-label="What changes in the cluster">
+    <section className="stack tight" aria-label={messages.common.whatChangesInTheCluster}>
       {modules.slice(0, shownVersions).map((m, i) => (
         <ReviewOf
           key={upgradeKey(m)}
-          title={`${m.name}${m.kyma ? ' in ' + m.kyma : ''}: what ${m.version.available} may do and changes`}
+          title={fill(messages.upgrade.whatMayDoAndChanges, { module: moduleText(m), available: m.version.available })}
           of={reviewQuery(m.kyma ?? '', m.name, m.version.available ?? '')}
           eager={i < eagerly}
         />
       ))}
       {more > 0 && (
-        <p className="dim flat">The objects of {count(more, 'other module')} are not compared here: the page of each module does.</p>
+        <p className="dim flat">
+          {fill(messages.upgrade.objectsNotComparedHerePage, { modules: count(more, messages.nouns.otherModule) })}
+        </p>
       )}
     </section>
   )
@@ -124,8 +117,8 @@ function Choosing({ chosen, choose, go }: Omit<Props, 'list' | 'state'>) {
   return (
     <>
       <div className="row">
-        <Search state={state} label="Search outdated modules" />
-        <Filter state={state} name="type" label="Type" options={typeOptions} />
+        <Search state={state} label={messages.upgrade.searchOutdatedModules} />
+        <Filter state={state} name="type" label={messages.common.type} options={typeOptions} />
       </div>
       <Loaded answer={answer}>{(list) => <Body list={list} state={state} chosen={chosen} choose={choose} go={go} />}</Loaded>
     </>
@@ -138,9 +131,16 @@ function Body({ list, state, chosen, choose, go }: Props) {
   const items = list.items ?? []
   if (beyondEnd(list)) return <BeyondEnd state={state} />
   const bar = (
-    <SelectionBar one="module" rows={items} chosen={chosen} choose={choose} keyOf={upgradeKey} empty="Choose what to upgrade.">
+    <SelectionBar
+      noun={messages.nouns.module}
+      rows={items}
+      chosen={chosen}
+      choose={choose}
+      keyOf={upgradeKey}
+      empty={messages.upgrade.chooseWhatToUpgrade}
+    >
       <Button disabled={chosen.size === 0} onClick={go}>
-        See what would change
+        {messages.common.seeWhatWouldChange}
       </Button>
     </SelectionBar>
   )
@@ -159,7 +159,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
     <>
       <NotRead unread={list.unread} />
       <SelectAll
-        one="module"
+        noun={messages.nouns.module}
         rows={items}
         total={list.total}
         chosen={chosen}
@@ -169,7 +169,7 @@ function Body({ list, state, chosen, choose, go }: Props) {
         all={{ path: '/modules', parameters: listParameters(state.parameters, ['type'], { outdated: 'true' }) }}
       />
       <Outdated items={items} chosen={chosen} flip={(m) => choose(flipped(chosen, upgradeKey(m), m))} />
-      <Pages state={state} total={list.total} one="module" />
+      <Pages state={state} total={list.total} noun={messages.nouns.module} />
       {bar}
     </>
   )
@@ -179,18 +179,18 @@ function Nothing({ filtered }: { filtered: boolean }) {
   return (
     <Empty
       icon={<CheckCircle2 size={40} aria-hidden />}
-      title={filtered ? 'No matching modules' : 'Everything is up to date'}
+      title={filtered ? messages.common.noMatchingModules : messages.upgrade.everythingIsUpToDate}
     >
-      {filtered ? '' : 'Every module is in the newest version that it may have.'}
+      {filtered ? '' : messages.upgrade.everyModuleNewestVersion}
     </Empty>
   )
 }
 
 const columns = [
-  { key: 'module', label: 'Module' },
-  { key: 'kyma', label: 'Kyma' },
-  { key: 'versions', label: 'Upgrade' },
-  { key: 'how', label: 'How' },
+  { key: 'module', label: messages.common.module },
+  { key: 'kyma', label: messages.common.kyma },
+  { key: 'versions', label: messages.common.upgrade },
+  { key: 'how', label: messages.upgrade.how },
 ]
 
 interface OutdatedProps {
@@ -201,7 +201,7 @@ interface OutdatedProps {
 
 function Outdated({ items, chosen, flip }: OutdatedProps) {
   return (
-    <Table label="Outdated modules" columns={columns}>
+    <Table label={messages.upgrade.outdatedModules} columns={columns}>
       {items.map((m) => (
         <tr key={upgradeKey(m)}>
           <td className="lead">
@@ -210,7 +210,7 @@ function Outdated({ items, chosen, flip }: OutdatedProps) {
                 checked={chosen.has(upgradeKey(m))}
                 disabled={m.suspended}
                 onChange={() => flip(m)}
-                aria-label={`Upgrade ${m.name} ${m.kyma ? 'in ' + m.kyma : ''}`}
+                aria-label={fill(messages.upgrade.upgradeModule, { module: moduleText(m) })}
                 mt={7}
               />
               <Avatar name={m.name} />
@@ -225,18 +225,18 @@ function Outdated({ items, chosen, flip }: OutdatedProps) {
               </div>
             </div>
           </td>
-          <td data-label="Kyma">
+          <td data-label={messages.common.kyma}>
             <KymaCell kyma={m.kyma} />
           </td>
-          <td data-label="Upgrade">
+          <td data-label={messages.common.upgrade}>
             <span className="row nowrap-row mono">
               <span>{m.version.installed}</span>
-              <ArrowRight size={14} aria-label="to" />
+              <ArrowRight size={14} aria-label={messages.common.to} />
               <span className="newer">{m.version.available}</span>
             </span>
           </td>
-          <td data-label="How" className="small">
-            {m.suspended ? 'Not while it is suspended' : capital(byItself(m)) || 'Manual'}
+          <td data-label={messages.upgrade.how} className="small">
+            {m.suspended ? messages.upgrade.notWhileItIsSuspended : capital(byItself(m)) || messages.upgrade.manual}
           </td>
         </tr>
       ))}

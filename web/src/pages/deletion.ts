@@ -1,5 +1,7 @@
 // What the delete page decides: what is in the way, and which deed is requested.
 import type { Blocking, Deed, Previewed } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** previewedOf returns the objects that were shown to the user: only these may be deleted with the module. */
 export function previewedOf(blocking: Blocking[] | null | undefined): Previewed[] {
@@ -21,7 +23,7 @@ export function deletionOf(kyma: string, module: string, cascade: boolean, seen:
 export function verbOf(name: string, objects: string, modules: string[]): string {
   const all = [objects, ...modules, name].filter(Boolean)
   const last = all.pop() ?? ''
-  return all.length === 0 ? `Delete ${last}` : `Delete ${all.join(', ')} and ${last}`
+  return all.length === 0 ? fill(messages.deletion.deleteLast, { last }) : fill(messages.deletion.deleteAnd, { all: all.join(', '), last })
 }
 
 /** grouped puts objects of one kind together, in the order in which they came. */

@@ -65,7 +65,7 @@ describe('the history of a module', () => {
   it('has the way back on the revision itself', async () => {
     const user = userEvent.setup()
     show('/modules/kcp-system/demo/greeter?tab=history')
-    await user.click(await screen.findByRole('button', { name: 'Go back to this version' }))
-    expect(await screen.findByRole('dialog', { name: 'Go back to greeter 1.1.0?' })).toBeTruthy()
+    await user.click(await screen.findByRole('button', { name: 'Roll back to this version' }))
+    expect(await screen.findByRole('dialog', { name: 'Roll greeter back to 1.1.0?' })).toBeTruthy()
   })
 })

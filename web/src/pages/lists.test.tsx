@@ -7,7 +7,7 @@ import { show, type Instead } from '../testpage'
 it('keeps the focus in the search that / led to, while somebody writes', async () => {
   const user = userEvent.setup()
   show('/')
-  await screen.findByText('What is being done')
+  await screen.findByText('Operations in progress')
   await user.keyboard('/')
   const field = await screen.findByRole('searchbox', { name: 'Search modules' })
   await waitFor(() => expect(document.activeElement).toBe(field))
@@ -21,7 +21,7 @@ it('keeps the focus in the search that / led to, while somebody writes', async (
 it('moves the focus to the page that somebody goes to, and names the window after it', async () => {
   const user = userEvent.setup()
   show('/')
-  await screen.findByText('What is being done')
+  await screen.findByText('Operations in progress')
   expect(document.title).toBe('Overview · Kyma modules')
   await user.click(screen.getByRole('link', { name: 'Kymas' }))
   await screen.findByRole('heading', { level: 1, name: 'Kymas' })

@@ -193,7 +193,7 @@ describe('the lifecycle manager', () => {
     vi.spyOn(settings, 'health', 'get').mockReturnValue([{ what: 'lifecycle manager', state: 'Unknown', message }])
     vi.spyOn(settings, 'versions', 'get').mockReturnValue({ dashboard: 'v0.7.0', kubernetes: '', manager: '', crds: null })
     show('/settings')
-    const health = await screen.findByRole('region', { name: 'How everything is' })
+    const health = await screen.findByRole('region', { name: 'Components' })
     expect(within(health).getByText('Unknown').className).toContain('tone-idle')
     expect(within(health).queryByText('Error')).toBeNull()
     expect(screen.queryByText('not found')).toBeNull()
@@ -234,7 +234,7 @@ it('shows a change of the cluster without being asked', async () => {
 it('goes to the search of the modules when somebody presses / on a page without one', async () => {
   const user = userEvent.setup()
   show('/')
-  await screen.findByText('What is being done')
+  await screen.findByText('Operations in progress')
   await user.keyboard('/')
   await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Search modules'))
 })

@@ -18,7 +18,7 @@ describe('a version that waits for consent', () => {
     const { asked } = show(notes)
     const card = await screen.findByRole('region', { name: '2.1.0 waits for your consent' })
     expect(within(card).getByText('2.1.0 also wants to read every Secret of the cluster, and asks for 3 more things.')).toBeTruthy()
-    expect(card.textContent).toContain('Until then 2.0.0 runs on')
+    expect(card.textContent).toContain('Until then 2.0.0 keeps running')
     expect(screen.queryByRole('button', { name: /^Upgrade to/ })).toBeNull()
     await user.click(within(card).getByRole('button', { name: 'Approve 2.1.0' }))
     const dialog = await screen.findByRole('dialog', { name: 'Approve notes 2.1.0?' })
@@ -203,7 +203,7 @@ describe('a promotion', () => {
     const outcomes = await screen.findByRole('list', { name: 'Outcomes' })
     const lines = within(outcomes).getAllByText(/at once|their rollout|consent/, { selector: '.state' })
     expect(lines.map((line) => line.textContent)).toEqual(['Upgrade at once', 'Wait for their rollout', 'Need consent'])
-    expect(screen.getByText(/^1,198 Kymas follow this channel: 57 at once, 1,059 later by themselves/)).toBeTruthy()
+    expect(screen.getByText(/^1,198 Kymas follow this channel: 57 at once, 1,059 later, automatically/)).toBeTruthy()
     expect(screen.getByText('3.5.0 also wants to read every Secret of the cluster, and asks for 3 more things.')).toBeTruthy()
   })
   it('says what cannot be read, and who is affected nevertheless', async () => {

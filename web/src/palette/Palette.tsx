@@ -12,10 +12,18 @@ import { at, query, ask, type Refusal } from '../live/http'
 import { useViews } from '../table/useViews'
 import { count } from '../words'
 import { rank, type Candidate, type Kind } from './rank'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const pages: Candidate[] = groups.flatMap((group) => group.links.map(([to, name]) => ({ kind: 'Page' as const, name, to })))
 
-const kindWords: Record<Kind, string> = { Page: 'Page', View: 'Saved view', Kyma: 'Kyma', Module: 'Module', Catalog: 'In the catalog' }
+const kindWords: Record<Kind, string> = {
+  Page: messages.palette.page,
+  View: messages.palette.savedView,
+  Kyma: messages.common.kyma,
+  Module: messages.common.module,
+  Catalog: messages.common.inTheCatalog,
+}
 
 /** asked is how many of each the server is asked for; the best of them are shown. */
 const asked = 50
@@ -48,7 +56,7 @@ async function search(text: string): Promise<Found> {
       ...modules.map(({ name, kyma }) => ({
         kind: 'Module' as const,
         name,
-        detail: kyma ? 'in ' + kyma : 'installed directly',
+        detail: kyma ? fill(messages.common.inKyma, { kyma }) : messages.common.installedDirectlyWord,
         to: moduleLink(kyma, name),
       })),
       ...unique(offers.map((offer) => ({ kind: 'Catalog' as const, name: offer.name, detail: ofSource(offer), to: pageOf(offer) }))),
@@ -57,7 +65,7 @@ async function search(text: string): Promise<Found> {
 }
 
 /** ofSource says which source offers something; nothing for the cluster. */
-const ofSource = ({ source }: Offer) => (source ? 'of source ' + source : undefined)
+const ofSource = ({ source }: Offer) => (source ? fill(messages.palette.ofSource, { source }) : undefined)
 
 const pageOf = (offer: Offer) => (offer.source ? offerLink(offer) : '/catalog' + at(offer.name))
 
@@ -94,10 +102,10 @@ export function Page({ leave }: { leave: (chosen?: boolean) => void }) {
     const words = text.trim()
     const all = (what: string, path: string): Candidate => ({
       kind: 'Page',
-      name: `All ${what} with “${words}”`,
+      name: fill(messages.palette.allWith, { what, words }),
       to: `${path}?search=${encodeURIComponent(words)}`,
     })
-    return words === '' ? best : [...best, all('modules', '/modules'), all('Kymas', '/kymas')]
+    return words === '' ? best : [...best, all('modules', '/modules'), all(messages.common.kymas, '/kymas')]
   }, [text, found, views])
   const [chosen, setChosen] = useState(0)
   const on = Math.min(chosen, options.length - 1)
@@ -125,8 +133,8 @@ export function Page({ leave }: { leave: (chosen?: boolean) => void }) {
         aria-controls={id}
         aria-activedescendant={options[on] ? `${id}-${on}` : undefined}
         aria-autocomplete="list"
-        aria-label="Search pages, Kymas, modules and the catalog"
-        placeholder="Pages, Kymas, modules, catalog"
+        aria-label={messages.palette.searchPagesKymasModulesCatalog}
+        placeholder={messages.palette.pagesKymasModulesCatalog}
         leftSection={<Search size={16} aria-hidden />}
         data-autofocus
         autoComplete="off"
@@ -141,8 +149,8 @@ export function Page({ leave }: { leave: (chosen?: boolean) => void }) {
       />
       <Options id={id} options={options} on={on} go={go} point={setChosen} />
       <p className="dim small flat" role="status">
-        {searching ? 'Searching …' : count(options.length, 'result')}
-        {found?.failed && ` Not everything could be searched: ${found.failed}`}
+        {searching ? messages.palette.searching : count(options.length, messages.nouns.result)}
+        {found?.failed && ' ' + fill(messages.palette.notEverythingCouldBeSearched, { failed: found.failed })}
       </p>
     </div>
   )
@@ -162,7 +170,7 @@ function Options({ id, options, on, go, point }: OptionsProps) {
     document.getElementById(`${id}-${on}`)?.scrollIntoView({ block: 'nearest' })
   }, [id, on])
   return (
-    <div id={id} role="listbox" aria-label="Results" className="palette">
+    <div id={id} role="listbox" aria-label={messages.palette.results} className="palette">
       {options.map((option, i) => (
         // eslint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has the keys
         <div
@@ -176,8 +184,7 @@ function Options({ id, options, on, go, point }: OptionsProps) {
           onClick={() => go(option)}
         >
           <span className="palette-name">
-            <strong>{option.name}</strong>{' '}
-            {option.detail && <span className="dim small">{option.detail}</span>}
+            <strong>{option.name}</strong> {option.detail && <span className="dim small">{option.detail}</span>}
           </span>{' '}
           <span className="dim small nowrap">{kindWords[option.kind]}</span>
         </div>

@@ -41,7 +41,7 @@ describe('the search of everything', () => {
     const { where } = show('/', 'data', (_, url) =>
       url.pathname === '/api/v1/catalog' ? { status: 403, body: { error: { reason: 'Forbidden', message: 'you may not' } } } : undefined,
     )
-    await screen.findByText('What is being done')
+    await screen.findByText('Operations in progress')
     await user.keyboard('{Meta>}k{/Meta}')
     await user.type(await screen.findByRole('combobox', { name: /^Search pages/ }), 'gree')
     expect(await screen.findByText(/Not everything could be searched: you may not/)).toBeTruthy()

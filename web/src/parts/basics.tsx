@@ -5,6 +5,8 @@ import { useEffect, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Unread } from '../api'
 import { hue, initials, operationWord, phaseWord, safeLink, sentence, stateWord, types, type Tone, type Word } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** Said shows a term with its tone, and its meaning as a tooltip. */
 function Said({ word, title }: { word: Word; title?: string }) {
@@ -35,9 +37,7 @@ export function Tag({ children, means, tone }: { children: ReactNode; means?: st
 }
 
 export function TypeTag({ type }: { type: string }) {
-  const known = Object.hasOwn(types, type)
-    ? types[type as keyof typeof types]
-    : { label: type, means: 'A type that this page does not know.' }
+  const known = Object.hasOwn(types, type) ? types[type as keyof typeof types] : { label: type, means: messages.basics.typePageNotKnow }
   return (
     <Tag means={known.means} tone={type === 'community' ? undefined : 'strong'}>
       {known.label}
@@ -68,7 +68,7 @@ export function Notice({ tone = 'idle', title, children }: { tone?: Tone; title?
   )
 }
 
-const windowName = 'Kyma modules'
+const windowName = messages.common.kymaModules
 
 /** useWindowName names the window as the page, so that tabs and what was visited can be told apart. */
 function useWindowName(title: string) {
@@ -119,7 +119,7 @@ export function Outside({ to, children }: { to?: string; children?: ReactNode })
   return (
     <Anchor href={href} target="_blank" rel="noopener noreferrer">
       {children ?? href}
-      <span className="hidden-text"> (opens in a new tab)</span>
+      <span className="hidden-text"> {messages.basics.opensInANewTab}</span>
     </Anchor>
   )
 }
@@ -139,7 +139,7 @@ type ActionProps = ButtonProps & { to?: string; onClick?: () => void; allowed?: 
 export function Action({ to, onClick, allowed = true, why, children, ...rest }: ActionProps) {
   if (!allowed) {
     return (
-      <Tooltip label={why ?? 'You may not do this. Ask an administrator of the cluster for permission.'}>
+      <Tooltip label={why ?? messages.basics.notAskAdministratorClusterPermission}>
         <Button {...rest} data-disabled aria-disabled="true" onClick={(event) => event.preventDefault()}>
           {children}
         </Button>
@@ -167,8 +167,8 @@ export function hidden(unread: Unread[] | null | undefined, ...kinds: string[]):
 /** Unseen replaces "nothing found" when the data could not be read. */
 export function Unseen() {
   return (
-    <Empty icon={<Lock size={40} aria-hidden />} title="Nothing that you may see">
-      This could not be read. Settings lists your permissions; ask an administrator of the cluster for more.
+    <Empty icon={<Lock size={40} aria-hidden />} title={messages.common.nothingThatYouMaySee}>
+      {messages.basics.notReadSettingsListsPermissions}
     </Empty>
   )
 }
@@ -177,13 +177,13 @@ export function Unseen() {
 export function NotRead({ unread }: { unread?: Unread[] | null }) {
   if (!unread || unread.length === 0) return null
   return (
-    <Notice tone="warn" title="Not everything could be read, so something may be missing here">
+    <Notice tone="warn" title={messages.basics.notEverythingReadSomethingMissing}>
       <ul>
         {unread.slice(0, 5).map((u, i) => (
           <li key={i}>{sentence(u.message)}</li>
         ))}
       </ul>
-      {unread.length > 5 && <p>And {unread.length - 5} more.</p>}
+      {unread.length > 5 && <p>{fill(messages.basics.andMore, { count: unread.length - 5 })}</p>}
     </Notice>
   )
 }

@@ -4,13 +4,14 @@ import type { Cause, Fact, Ref } from '../api'
 import { count, refText, sentence } from '../words'
 import { Notice, Tag, To } from './basics'
 import { Ago } from './details'
+import { messages } from '../messages'
 
 const sources: Record<Fact['source'], string> = {
-  owners: 'Belongs to',
-  status: 'Status',
-  event: 'Event',
-  log: 'Log',
-  unread: 'Not read',
+  owners: messages.cause.belongsTo,
+  status: messages.common.status,
+  event: messages.cause.event,
+  log: messages.cause.log,
+  unread: messages.cause.notRead,
 }
 
 interface Props {
@@ -38,12 +39,12 @@ export function CauseOf({ cause, children, linkOf, linkOfFact }: Props) {
       {cause.remedy && (
         <Notice tone="busy">
           <p>
-            <strong>What to do:</strong> {sentence(cause.remedy)}
+            <strong>{messages.common.whatToDo}</strong> {sentence(cause.remedy)}
           </p>
         </Notice>
       )}
       {unread.length > 0 && (
-        <Notice tone="warn" title="Not everything could be looked at, so there may be more">
+        <Notice tone="warn" title={messages.cause.notEverythingLookedMore}>
           <ul className="flat">
             {unread.map((fact, i) => (
               <li key={i}>{sentence(fact.text)}</li>
@@ -52,10 +53,10 @@ export function CauseOf({ cause, children, linkOf, linkOfFact }: Props) {
         </Notice>
       )}
       <details>
-        <summary>Evidence</summary>
+        <summary>{messages.cause.evidence}</summary>
         <div className="stack tight">
           {facts.length > 0 && (
-            <ul className="facts-list" aria-label="Evidence">
+            <ul className="facts-list" aria-label={messages.cause.evidence}>
               {facts.map((fact, i) => (
                 <Evidence key={i} fact={fact} to={linkOfFact?.(fact)} />
               ))}
@@ -63,8 +64,8 @@ export function CauseOf({ cause, children, linkOf, linkOfFact }: Props) {
           )}
           {also.length > 0 && (
             <>
-              <p className="flat">Besides:</p>
-              <ul aria-label="Other causes">
+              <p className="flat">{messages.cause.besides}</p>
+              <ul aria-label={messages.cause.otherCauses}>
                 {also.map((one, i) => (
                   <li key={i}>{one}</li>
                 ))}
@@ -91,7 +92,7 @@ function Evidence({ fact, to }: { fact: Fact; to?: string }) {
         {fact.at && (
           <span className="small dim">
             <Ago at={fact.at} />
-            {(fact.count ?? 1) > 1 && ` (${count(fact.count ?? 1, 'time')})`}
+            {(fact.count ?? 1) > 1 && ` (${count(fact.count ?? 1, messages.nouns.time)})`}
           </span>
         )}
       </span>

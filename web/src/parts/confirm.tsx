@@ -5,6 +5,8 @@ import type { Refusal } from '../live/http'
 import { sentence } from '../words'
 import { Notice } from './basics'
 import { FormModal } from './formmodal'
+import { fillNodes } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   title: string
@@ -40,11 +42,7 @@ export function TypedConfirm({ title, verb, text, children, act, close }: Props)
       >
         {children}
         <TextInput
-          label={
-            <>
-              Type <strong className="mono">{text}</strong> to confirm
-            </>
-          }
+          label={<>{fillNodes(messages.common.typeToConfirm, { text: <strong className="mono">{text}</strong> })}</>}
           value={typed}
           autoComplete="off"
           data-autofocus
@@ -60,7 +58,7 @@ export function TypedConfirm({ title, verb, text, children, act, close }: Props)
             {verb}
           </Button>
           <Button variant="default" onClick={close}>
-            Cancel
+            {messages.common.cancel}
           </Button>
         </div>
       </form>

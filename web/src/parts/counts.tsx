@@ -3,19 +3,21 @@ import { Link } from 'react-router'
 import type { State } from '../api'
 import { count, severity, stateWord } from '../words'
 import { To } from './basics'
+import { fill, type Noun } from '../fill'
+import { messages } from '../messages'
 
 export type CountsOf = Partial<Record<State, number>>
 
 export const sum = (of: CountsOf) => Object.values(of).reduce((all, n) => all + n, 0)
 
-export function Counts({ title, of, to, one }: { title: string; of: CountsOf; to: string; one: string }) {
+export function Counts({ title, of, to, noun }: { title: string; of: CountsOf; to: string; noun: Noun }) {
   const all = sum(of)
   const known = severity.filter((state) => (of[state] ?? 0) > 0)
   return (
     <section className="card pad stack tight" aria-label={title}>
       <div className="row between">
         <h2 className="flat">{title}</h2>
-        <To to={to}>{all === 0 ? 'None' : `All ${count(all, one)}`}</To>
+        <To to={to}>{all === 0 ? messages.counts.none : fill(messages.counts.allCounted, { counted: count(all, noun) })}</To>
       </div>
       {all > 0 && (
         <div className="bar" aria-hidden="true">

@@ -5,6 +5,8 @@ import type { Event, KymaCondition, Version, Why } from '../api'
 import { ago, count, refText, sentence, stateWord, type Tone } from '../words'
 import { Empty, Notice, StateBadge, Tag } from './basics'
 import { Table } from './list'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 let now = Date.now()
 const clocks = new Set<() => void>()
@@ -41,16 +43,16 @@ export function Versions({ version }: { version: Version }) {
   const { desired, installed, available, mismatch, outdated } = version
   return (
     <span className="row">
-      <span className="mono">{installed || 'not installed'}</span>
+      <span className="mono">{installed || messages.details.notInstalled}</span>
       {mismatch && (
         <span className="row">
-          <ArrowRight size={14} aria-label="on its way to" />
+          <ArrowRight size={14} aria-label={messages.details.onItsWayTo} />
           <span className="mono">{desired}</span>
         </span>
       )}
       {outdated && (
-        <Tag tone="strong" means={`Version ${available} is available.`}>
-          {available} available
+        <Tag tone="strong" means={fill(messages.details.versionIsAvailable, { available })}>
+          {available} {messages.details.available}
         </Tag>
       )}
     </span>
@@ -72,7 +74,7 @@ export function Reasons({ why }: { why: Why[] }) {
           {link.remedy && (
             <Notice tone="busy">
               <p>
-                <strong>What to do:</strong> {sentence(link.remedy)}
+                <strong>{messages.common.whatToDo}</strong> {sentence(link.remedy)}
               </p>
             </Notice>
           )}
@@ -87,33 +89,33 @@ export function Events({ events }: { events: Event[] | null }) {
   if (!events || events.length === 0) {
     return (
       <div className="card">
-        <Empty title="No events">The cluster keeps events for about an hour. Nothing was reported in that time.</Empty>
+        <Empty title={messages.details.noEvents}>{messages.details.clusterKeepsEventsAboutHour}</Empty>
       </div>
     )
   }
   const columns = [
-    { key: 'last', label: 'When' },
-    { key: 'type', label: 'Kind' },
-    { key: 'object', label: 'About' },
-    { key: 'message', label: 'What happened' },
+    { key: 'last', label: messages.common.when },
+    { key: 'type', label: messages.common.kind },
+    { key: 'object', label: messages.details.about },
+    { key: 'message', label: messages.details.whatHappened },
   ]
   return (
-    <Table label="Events" columns={columns}>
+    <Table label={messages.common.events} columns={columns}>
       {events.map((event, i) => (
         <tr key={i}>
-          <td data-label="When">
+          <td data-label={messages.common.when}>
             <Ago at={event.last} />
           </td>
-          <td data-label="Kind">
+          <td data-label={messages.common.kind}>
             <span className={`state tone-${event.type === 'Warning' ? 'warn' : 'ok'}`}>{event.type}</span>
           </td>
-          <td data-label="About" className="mono small">
+          <td data-label={messages.details.about} className="mono small">
             {refText(event.object)}
           </td>
-          <td data-label="What happened">
+          <td data-label={messages.details.whatHappened}>
             <span>
               <strong>{event.reason}</strong>
-              {event.count > 1 && <span className="dim"> ({count(event.count, 'time')})</span>}
+              {event.count > 1 && <span className="dim"> ({count(event.count, messages.nouns.time)})</span>}
               <br />
               {event.message}
             </span>
@@ -128,14 +130,16 @@ const toneOf = (_: string, status: string): Tone => (status === 'True' ? 'ok' : 
 
 /** Conditions are the checks that a Kyma makes of itself. */
 export function Conditions({ conditions, tone = toneOf }: { conditions: KymaCondition[]; tone?: (type: string, status: string) => Tone }) {
-  if (conditions.length === 0) return <p className="dim">The lifecycle manager has not looked at it yet.</p>
+  if (conditions.length === 0) return <p className="dim">{messages.common.lifecycleManagerNotLookedYet}</p>
   return (
     <ul className="chain">
       {conditions.map((c) => (
         <li key={c.type} className={`tone-${tone(c.type, c.status)}`}>
           <div className="row">
             <strong>{c.type}</strong>
-            <span className="dim small">{c.status === 'True' ? 'yes' : c.status === 'False' ? 'no' : 'unknown'}</span>
+            <span className="dim small">
+              {c.status === 'True' ? messages.common.yes : c.status === 'False' ? messages.common.no : messages.common.unknown}
+            </span>
           </div>
           {c.message && <p className="dim small">{sentence(c.message)}</p>}
         </li>

@@ -2,6 +2,7 @@
 import { Modal } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Asks, lost, useDirty } from '../app/leaving'
+import { messages } from '../messages'
 
 interface Props {
   opened: boolean
@@ -33,9 +34,9 @@ export function FormModal({ opened, title, size = 'md', saved = false, close, ch
       </Modal>
       <Asks
         opened={opened && asking}
-        title="Discard what you typed?"
+        title={messages.formmodal.discardWhatYouTyped}
         text={lost}
-        verb="Discard"
+        verb={messages.formmodal.discard}
         returnFocus={false}
         stay={() => {
           setAsking(false)

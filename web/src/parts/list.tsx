@@ -8,6 +8,8 @@ import type { List } from '../api'
 import { query, type AnswerTo, type Parameters, type Query } from '../live/http'
 import { count } from '../words'
 import { Empty } from './basics'
+import { fill, type Noun } from '../fill'
+import { messages } from '../messages'
 
 export const pageSize = 50
 
@@ -32,12 +34,10 @@ export function useListState(): ListState {
   )
   const toggle = useCallback(
     (name: string, value: string) => {
-      change(
-        (old) => {
-          const has = old.getAll(name)
-          return withParameter(old, name, has.includes(value) ? has.filter((v) => v !== value) : [...has, value])
-        },
-      )
+      change((old) => {
+        const has = old.getAll(name)
+        return withParameter(old, name, has.includes(value) ? has.filter((v) => v !== value) : [...has, value])
+      })
     },
     [change],
   )
@@ -78,7 +78,6 @@ export function listQuery<P extends ListPath>(
 /** ListPath is the path of a list with pages; parameters that it names are fixed ones. */
 export type ListPath = '/kymas' | '/modules' | '/catalog' | '/operations' | '/rollouts' | '/fleet' | HistoryPath
 type HistoryPath = '/kymas/{ns}/{name}/history' | '/modules/{ns}/{kyma}/{name}/history'
-
 
 /** listParameters are what an address says of a list, but for its page. */
 export function listParameters(parameters: URLSearchParams, names: readonly string[], fixed: Record<string, string> = {}) {
@@ -133,7 +132,7 @@ export function Search({ state, label }: { state: ListState; label: string }) {
       maw="100%"
       maxLength={200}
       leftSection={<SearchIcon size={16} aria-hidden />}
-      rightSection={text && <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} />}
+      rightSection={text && <CloseButton size="sm" aria-label={messages.common.clearTheSearch} onClick={() => change('')} />}
       onChange={(event) => change(event.currentTarget.value)}
     />
   )
@@ -238,27 +237,29 @@ export function BeyondEnd({ state }: { state: ListState }) {
     <div className="card">
       <Empty
         icon={<ListEnd size={40} aria-hidden />}
-        title="The list ends before this page"
+        title={messages.list.theListEndsBeforeThisPage}
         action={
           <Button variant="light" onClick={back}>
-            To the first page
+            {messages.list.toTheFirstPage}
           </Button>
         }
       >
-        It has become shorter, or never was that long.
+        {messages.list.becomeShorterNeverLong}
       </Empty>
     </div>
   )
 }
 
 /** Pages says how much there is, and continues. */
-export function Pages({ state, total, one, many }: { state: ListState; total: number; one: string; many?: string }) {
+export function Pages({ state, total, noun }: { state: ListState; total: number; noun: Noun }) {
   const pages = Math.ceil(total / pageSize)
   const first = (state.page - 1) * pageSize + 1
   return (
     <div className="row between">
       <p className="dim small" role="status">
-        {pages > 1 ? `${first}–${Math.min(total, first + pageSize - 1)} of ${count(total, one, many)}` : count(total, one, many)}
+        {pages > 1
+          ? fill(messages.list.firstMinOfCounted, { first, min: Math.min(total, first + pageSize - 1), counted: count(total, noun) })
+          : count(total, noun)}
       </p>
       {pages > 1 && (
         <Pagination
@@ -266,8 +267,8 @@ export function Pages({ state, total, one, many }: { state: ListState; total: nu
           value={Math.min(state.page, pages)}
           size="sm"
           onChange={(page) => state.set('page', page > 1 ? String(page) : undefined)}
-          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
-          getItemProps={(page) => ({ 'aria-label': `Page ${page}` })}
+          getControlProps={(control) => ({ 'aria-label': fill(messages.list.controlPage, { control }) })}
+          getItemProps={(page) => ({ 'aria-label': fill(messages.list.pagePage, { page }) })}
         />
       )}
     </div>

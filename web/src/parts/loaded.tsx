@@ -6,11 +6,12 @@ import type { Failure } from '../live/live'
 import { useConnection, type Answer } from '../live/useLive'
 import { sentence } from '../words'
 import { Empty } from './basics'
+import { messages } from '../messages'
 
 /** Loading is the shape of what will be there. */
 export function Loading({ rows = 5 }: { rows?: number }) {
   return (
-    <div className="card pad stack" role="status" aria-label="Loading">
+    <div className="card pad stack" role="status" aria-label={messages.common.loading}>
       {Array.from({ length: rows }, (_, i) => (
         <Skeleton key={i} height={22} width={`${94 - ((i * 17) % 40)}%`} />
       ))}
@@ -30,19 +31,29 @@ function said(error: Failure): Said {
     case 403:
       return {
         icon: <Lock size={40} aria-hidden />,
-        title: 'You may not see this',
+        title: messages.loaded.youMayNotSeeThis,
         retry: false,
-        text: sentence(error.message) + ' What you may do stands in Settings.',
+        text: `${sentence(error.message)} ${messages.loaded.standsSettings}`,
       }
     case 404:
-      return { icon: <SearchX size={40} aria-hidden />, title: 'Not found', text: sentence(error.message), retry: false }
+      return { icon: <SearchX size={40} aria-hidden />, title: messages.common.notFound, text: sentence(error.message), retry: false }
     case 0:
     case 502:
     case 503:
     case 504:
-      return { icon: <Unplug size={40} aria-hidden />, title: 'The cluster does not answer', text: sentence(error.message), retry: true }
+      return {
+        icon: <Unplug size={40} aria-hidden />,
+        title: messages.loaded.theClusterDoesNotAnswer,
+        text: sentence(error.message),
+        retry: true,
+      }
   }
-  return { icon: <CircleAlert size={40} aria-hidden />, title: 'This could not be shown', text: sentence(error.message), retry: true }
+  return {
+    icon: <CircleAlert size={40} aria-hidden />,
+    title: messages.loaded.thisCouldNotBeShown,
+    text: sentence(error.message),
+    retry: true,
+  }
 }
 
 /** Trouble says what went wrong, and what can be done about it. */
@@ -57,7 +68,7 @@ export function Trouble({ error, again }: { error: Failure; again?: () => void }
           retry &&
           again && (
             <Button variant="light" onClick={again}>
-              Try again
+              {messages.common.tryAgain}
             </Button>
           )
         }

@@ -4,20 +4,22 @@ import { Link } from 'react-router'
 import type { Module, ModuleRow as ListedModule } from '../api'
 import { moduleLink } from '../deeds/Progress'
 import { selectable } from '../deeds/upgrading'
-import { sentence, stateWord, phaseWord } from '../words'
+import { sentence, stateWord, phaseWord, moduleText } from '../words'
 import { Avatar, PhaseBadge, StateBadge, Tag, To, TypeTag } from './basics'
 import { DataTable, type CellColumn } from '../table/DataTable'
 import { Ago } from './details'
 import type { ListState } from './list'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** suspendedMeans says why nothing comes of an upgrade of a module that is suspended. */
-export const suspendedMeans = 'It is suspended: the lifecycle manager leaves it as it is until the label that suspends it is removed.'
+export const suspendedMeans = messages.partsModules.suspendedLifecycleManagerLeavesUntil
 
 /** offeredMeans says why a newer version does not come at once. */
-export const offeredMeans = 'A rollout decides when this Kyma gets that version. What is installed runs on until then.'
+export const offeredMeans = messages.partsModules.rolloutDecidesWhenKymaGets
 
 /** pendingMeans says why a version that waits for consent does not come at once. */
-const pendingMeans = 'It waits until a person agrees to what it may do. What is installed runs on until then.'
+const pendingMeans = messages.partsModules.waitsUntilPersonAgreesInstalled
 
 /** Waiting says that a version waits for consent, and leads to what it asks for. */
 function Waiting({ module: m }: { module: Module }) {
@@ -26,7 +28,7 @@ function Waiting({ module: m }: { module: Module }) {
   return (
     <Tooltip label={pendingMeans}>
       <Link to={moduleLink(m.kyma, m.name) + '?tab=permissions'} className={'tag tag-link' + (here ? ' tag-warn' : '')}>
-        {m.pending.version} waits for {here ? 'your consent' : 'consent'}
+        {fill(here ? messages.partsModules.waitsForYourConsent : messages.partsModules.waitsForConsent, { version: m.pending.version })}
       </Link>
     </Tooltip>
   )
@@ -37,28 +39,32 @@ export function Badges({ module: m }: { module: Module }) {
   return (
     <>
       {m.beta && (
-        <Tag tone="warn" means="Not finished: it may change in ways that break what you have, and has no guarantees.">
-          Beta
+        <Tag tone="warn" means={messages.partsModules.notFinishedChangeWaysBreak}>
+          {messages.common.beta}
         </Tag>
       )}
-      {m.mandatory && <Tag means="It comes by itself, and cannot be taken away.">Mandatory</Tag>}
+      {m.mandatory && <Tag means={messages.partsModules.comesItselfCannotTakenAway}>{messages.common.mandatory}</Tag>}
       {m.type === 'managed' && !m.managed && (
-        <Tag tone="warn" means="It is neither upgraded nor repaired until it is managed again.">
-          Unmanaged
+        <Tag tone="warn" means={messages.partsModules.neitherUpgradedNorRepairedUntil}>
+          {messages.partsModules.unmanaged}
         </Tag>
       )}
       {m.maintenance && (
-        <Tag means="An upgrade waits for the maintenance window, since it stops the module for a moment.">Waits for maintenance</Tag>
+        <Tag means={messages.partsModules.upgradeWaitsMaintenanceWindowSince}>{messages.partsModules.waitsForMaintenance}</Tag>
       )}
       <Waiting module={m} />
-      {m.offered && !m.pending && <Tag means={offeredMeans}>{m.offered} waits for its rollout</Tag>}
+      {m.offered && !m.pending && <Tag means={offeredMeans}>{fill(messages.partsModules.waitsForItsRollout, { offered: m.offered })}</Tag>}
       {m.suspended && (
         <Tag tone="warn" means={suspendedMeans}>
-          Suspended
+          {messages.common.suspended}
         </Tag>
       )}
-      {m.hasValues && <Tag means="The Kyma sets values for its chart, in place of those of the module.">Own values</Tag>}
-      {m.channelOverridden && <Tag means="It follows another channel than the rest of its Kyma.">Own channel: {m.channel}</Tag>}
+      {m.hasValues && <Tag means={messages.partsModules.kymaSetsValuesChartPlace}>{messages.partsModules.ownValues}</Tag>}
+      {m.channelOverridden && (
+        <Tag means={messages.partsModules.followsAnotherChannelRestKyma}>
+          {messages.partsModules.ownChannel} {m.channel}
+        </Tag>
+      )}
     </>
   )
 }
@@ -70,18 +76,18 @@ export function Signature({ module: m }: { module: Module }) {
       return (
         <Tag
           tone="strong"
-          means={
-            `Signatures cover everything that is installed${m.signed.digest ? ` (${m.signed.digest})` : ''}` +
-            `${m.signed.at ? `, verified at ${m.signed.at}` : ''}.`
-          }
+          means={fill(messages.partsModules.signaturesCoverEverythingThatIsInstalled, {
+            digest: m.signed.digest ? ` (${m.signed.digest})` : '',
+            when: m.signed.at ? fill(messages.partsModules.verifiedAt, { at: m.signed.at }) : '',
+          })}
         >
-          Signed{m.signed.by ? ` by ${m.signed.by}` : ''}
+          {m.signed.by ? fill(messages.partsModules.signedBy, { by: m.signed.by }) : messages.partsModules.signed}
         </Tag>
       )
     case 'Missing':
       return (
-        <Tag tone="warn" means="The content is not signed.">
-          Not signed
+        <Tag tone="warn" means={messages.partsModules.theContentIsNotSigned}>
+          {messages.common.notSigned}
         </Tag>
       )
     case 'Invalid':
@@ -89,8 +95,8 @@ export function Signature({ module: m }: { module: Module }) {
     case 'Revoked':
     case 'Incomplete':
       return (
-        <Tag tone="warn" means={m.signed.message || 'The signature is not accepted, or does not cover everything that is to be installed.'}>
-          Signature {m.signed.state.toLowerCase()}
+        <Tag tone="warn" means={m.signed.message || messages.partsModules.signatureNotAcceptedNotCover}>
+          {fill(messages.partsModules.signatureState, { state: m.signed.state.toLowerCase() })}
         </Tag>
       )
   }
@@ -107,25 +113,25 @@ export function reasonOf(m: Module): string {
 }
 
 /** slowMeans says why a module that is in progress needs attention. */
-const slowMeans = 'It has been in progress for more than two minutes: look at what it waits for.'
+const slowMeans = messages.partsModules.progressMoreTwoMinutesLook
 
 /** ModuleRow is a module in a table; only lists of the server say whether it needs attention. */
 export type ModuleRow = Module & Partial<ListedModule>
 
 /** moduleColumns are those of every table of modules. */
 export const moduleColumns: CellColumn<ModuleRow>[] = [
-  { key: 'name', label: 'Module', sort: true, cell: (m) => <Name m={m} /> },
-  { key: 'kyma', label: 'Kyma', sort: true, cell: (m) => <KymaCell kyma={m.kyma} /> },
+  { key: 'name', label: messages.common.module, sort: true, cell: (m) => <Name m={m} /> },
+  { key: 'kyma', label: messages.common.kyma, sort: true, cell: (m) => <KymaCell kyma={m.kyma} /> },
   {
     key: 'state',
-    label: 'State',
+    label: messages.common.state,
     sort: true,
     cell: (m) => (
       <span className="row">
         <StateBadge state={m.state} message={reasonOf(m)} />
         {m.attention && m.state === 'Processing' && (
           <Tag tone="warn" means={slowMeans}>
-            Takes long
+            {messages.partsModules.takesLong}
           </Tag>
         )}
       </span>
@@ -133,7 +139,7 @@ export const moduleColumns: CellColumn<ModuleRow>[] = [
   },
   {
     key: 'installation',
-    label: 'Installation',
+    label: messages.common.installation,
     className: (m) => (m.installation.state === 'Installed' ? 'dull' : ''),
     cell: (m) => (
       <span className="row nowrap-row">
@@ -144,30 +150,32 @@ export const moduleColumns: CellColumn<ModuleRow>[] = [
   },
   {
     key: 'desired',
-    label: 'Desired',
+    label: messages.common.desired,
     className: () => 'mono',
     cell: (m) => (
       <>
         {m.version.desired || '–'}
-        {(m.channel || m.release) && <span className="channel dim">{m.channel || `release ${m.release}`}</span>}
+        {(m.channel || m.release) && (
+          <span className="channel dim">{m.channel || fill(messages.common.releaseRelease, { release: m.release })}</span>
+        )}
       </>
     ),
   },
   {
     key: 'installed',
-    label: 'Installed',
+    label: messages.common.installed,
     sort: true,
     className: () => 'mono',
     cell: ({ version: { installed, mismatch } }) => (mismatch ? <span className="differs">{installed || '–'}</span> : installed || '–'),
   },
   {
     key: 'available',
-    label: 'Available',
+    label: messages.common.available,
     className: (m) => (m.version.outdated ? 'mono' : 'mono dull'),
     cell: ({ version: { available, outdated } }) => (outdated ? <span className="newer">{available}</span> : available || '–'),
   },
-  { key: 'reason', label: 'Reason', off: true, cell: (m) => reasonWord(m) || '–' },
-  { key: 'since', label: 'Not ready since', off: true, cell: (m) => <Ago at={m.since ?? undefined} /> },
+  { key: 'reason', label: messages.common.reason, off: true, cell: (m) => reasonWord(m) || '–' },
+  { key: 'since', label: messages.common.notReadySince, off: true, cell: (m) => <Ago at={m.since ?? undefined} /> },
 ]
 
 /** reasonWord is the reason of a module that is not ready, in one word: the one that the server filters by. */
@@ -199,7 +207,7 @@ export function ModuleTable({ modules, name, state, sorted, inKyma, select }: Mo
   const columns = inKyma ? withoutKyma : moduleColumns
   return (
     <DataTable
-      label="Modules"
+      label={messages.common.modules}
       name={name}
       columns={select ? selecting(columns, select) : columns}
       rows={modules}
@@ -223,7 +231,7 @@ function selecting(columns: CellColumn<ModuleRow>[], select: Select): CellColumn
                 <Checkbox
                   checked={select.has(m)}
                   onChange={() => select.flip(m)}
-                  aria-label={`Choose ${m.name}${m.kyma ? ' in ' + m.kyma : ''}`}
+                  aria-label={fill(messages.partsModules.chooseModule, { module: moduleText(m) })}
                   mt={7}
                 />
               )}
@@ -260,7 +268,7 @@ function Name({ m }: { m: Module }) {
 /** KymaCell is the name of a Kyma over its namespace, so that long names leave room. */
 export function KymaCell({ kyma }: { kyma?: string }) {
   const [namespace, name] = (kyma ?? '').split('/')
-  if (!kyma || !name) return <span className="dim">none</span>
+  if (!kyma || !name) return <span className="dim">{messages.common.none}</span>
   return (
     <span className="kyma-cell">
       <To to={'/kymas/' + kyma}>{name}</To>

@@ -1,6 +1,7 @@
 // A search field that stands alone, outside of a list's address.
 import { CloseButton, TextInput } from '@mantine/core'
 import { Search as SearchIcon } from 'lucide-react'
+import { messages } from '../messages'
 
 /** TextSearch is the field that / goes to, on pages that keep the word to themselves. */
 export function TextSearch({ label, value, change }: { label: string; value: string; change(text: string): void }) {
@@ -15,7 +16,7 @@ export function TextSearch({ label, value, change }: { label: string; value: str
       maxLength={200}
       leftSection={<SearchIcon size={16} aria-hidden />}
       onChange={(event) => change(event.currentTarget.value)}
-      rightSection={value && <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} />}
+      rightSection={value && <CloseButton size="sm" aria-label={messages.common.clearTheSearch} onClick={() => change('')} />}
     />
   )
 }

@@ -4,6 +4,8 @@ import type { SourceLine } from '../api'
 import { count, sentence } from '../words'
 import { Notice, To } from './basics'
 import { Ago } from './details'
+import { fill, fillNodes } from '../fill'
+import { messages } from '../messages'
 
 /** Reads says which sources are read still, and which cannot be: what they hold is missing on the page, or as old as it is said to be. */
 export function Reads({ sources }: { sources: SourceLine[] }) {
@@ -13,15 +15,19 @@ export function Reads({ sources }: { sources: SourceLine[] }) {
       {waiting.length > 0 && (
         <span className="row dim">
           <Loader size="xs" />
-          Reading {waiting.map(({ name }) => name).join(', ')}…
+          {fill(messages.shelves.readingWaiting, { waiting: waiting.map(({ name }) => name).join(', ') })}
         </span>
       )}
       {sources
         .filter(({ state }) => state === 'Failed')
         .map((source) => (
-          <Notice key={source.name} tone="warn" title={`Source ${source.name} cannot be read`}>
+          <Notice key={source.name} tone="warn" title={fill(messages.shelves.sourceCannotBeRead, { name: source.name })}>
             <p>
-              {sentence(source.error)} <Left source={source} /> <To to="/sources">Sources</To> reads it again.
+              {fillNodes(messages.shelves.readsItAgain, {
+                error: sentence(source.error),
+                left: <Left source={source} />,
+                to: <To to="/sources">{messages.common.sources}</To>,
+              })}
             </p>
           </Notice>
         ))}
@@ -31,16 +37,14 @@ export function Reads({ sources }: { sources: SourceLine[] }) {
 
 /** Left says what there is of a source that cannot be read. */
 function Left({ source }: { source: SourceLine }) {
-  if (source.shown)
-    return (
-      <>
-        What is shown of it was read <Ago at={source.read} />.
-      </>
-    )
-  if (!source.read) return <>What it holds is missing here.</>
+  if (source.shown) return <>{fillNodes(messages.shelves.shownRead, { ago: <Ago at={source.read} /> })}</>
+  if (!source.read) return <>{messages.shelves.whatItHoldsIsMissingHere}</>
   return (
     <>
-      What it holds is missing here: {count(source.modules, 'module')} when it could be read last, <Ago at={source.read} />.
+      {fillNodes(messages.shelves.holdsMissingHereWhenRead, {
+        modules: count(source.modules, messages.nouns.module),
+        ago: <Ago at={source.read} />,
+      })}
     </>
   )
 }

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { count } from '../words'
 import type { Finding } from '../api'
 import { grouped, severityWord, type Besides } from './words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** few is how many of one severity are shown before a user asks for more. */
 const few = 8
@@ -36,8 +38,10 @@ function Group({ severity, findings, first }: { severity: string; findings: Find
         {shown.length < findings.length && (
           <li>
             <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
-              {first === 0 ? `Show ${count(findings.length, 'usual thing')}` : `Show ${findings.length - shown.length} more`}
-              {first > 0 && <span className="hidden-text"> of severity {word.label}</span>}
+              {first === 0
+                ? fill(messages.findings.showThings, { things: count(findings.length, messages.nouns.usualThing) })
+                : fill(messages.findings.showMore, { count: findings.length - shown.length })}
+              {first > 0 && <span className="hidden-text"> {fill(messages.findings.ofSeverity, { label: word.label })}</span>}
             </Button>
           </li>
         )}
@@ -55,13 +59,13 @@ function One({ finding }: { finding: Finding }) {
         <dl className="rule">
           {finding.rule && (
             <>
-              <dt>Rule</dt>
+              <dt>{messages.findings.rule}</dt>
               <dd className="mono">{finding.rule}</dd>
             </>
           )}
           {finding.subject && (
             <>
-              <dt>For</dt>
+              <dt>{messages.findings.for}</dt>
               <dd>{finding.subject}</dd>
             </>
           )}
@@ -76,7 +80,7 @@ export function Others({ besides }: { besides: Besides[] }) {
   const [all, setAll] = useState(false)
   const shown = all ? besides : besides.slice(0, few)
   return (
-    <ul className="besides" aria-label="Changes besides rights">
+    <ul className="besides" aria-label={messages.findings.changesBesidesRights}>
       {shown.map((one) => (
         <li key={`${one.what} ${one.name} ${one.texts.join()}`}>
           <span className="dim small">{one.what}</span>
@@ -88,7 +92,7 @@ export function Others({ besides }: { besides: Besides[] }) {
       {shown.length < besides.length && (
         <li>
           <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
-            Show {besides.length - shown.length} more changes
+            {fill(messages.findings.showMoreChanges, { count: besides.length - shown.length })}
           </Button>
         </li>
       )}

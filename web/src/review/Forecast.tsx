@@ -8,11 +8,13 @@ import { Findings, Others } from './Findings'
 import { ObjectChangesView } from './ObjectChanges'
 import { besidesOf, fleetText, newsOf, outcomeWord, sharesOf, type Share } from './words'
 import { Disclosure, Reading } from './VersionMay'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 /** ForecastView is what a promotion would do, as far as it is known yet. */
 export function ForecastView({ answer }: { answer: Answer<Forecast> }) {
   return (
-    <section className="stack" aria-label="What would become of the Kymas">
+    <section className="stack" aria-label={messages.forecast.whatWouldBecomeOfTheKymas}>
       <Loaded answer={answer} rows={3}>
         {(forecast) => (
           <div className="stack" aria-live="polite" aria-busy={forecast.state === 'Reading'}>
@@ -20,7 +22,7 @@ export function ForecastView({ answer }: { answer: Answer<Forecast> }) {
             {forecast.result && <Fleet forecast={forecast} />}
             {forecast.state === 'Reading' && <Reading review={forecast} />}
             {forecast.problem && (
-              <Notice tone="warn" title="What changes cannot be read from here">
+              <Notice tone="warn" title={messages.forecast.changesCannotReadHere}>
                 <p>{sentence(forecast.problem.message)}</p>
                 {forecast.problem.remedy && <p>{sentence(forecast.problem.remedy)}</p>}
               </Notice>
@@ -48,7 +50,7 @@ function Fleet({ forecast: { result } }: { forecast: Forecast }) {
               <i key={share.outcome} className={`tone-${share.tone}`} style={{ flexGrow: share.count }} />
             ))}
           </div>
-          <ul className="outcomes" aria-label="Outcomes">
+          <ul className="outcomes" aria-label={messages.forecast.outcomes}>
             {shares.map((share) => (
               <ShareOf key={share.outcome} share={share} />
             ))}
@@ -69,18 +71,16 @@ function Fleet({ forecast: { result } }: { forecast: Forecast }) {
 function asides(result: Forecast['result']): string[] {
   const later = sharesOf(result?.then).map((share) => `${share.count} ${small(outcomeWord(share.outcome).label)}`)
   const others = result?.others ?? 0
-  const have = others === 1 ? 'has' : 'have'
-  const are = others === 1 ? 'is' : 'are'
   return [
-    later.length > 0 && `Of those that wait for their rollout: ${later.join(', ')}.`,
-    others > 0 && `${count(others, 'other Kyma')} ${have} the module from another channel, pinned or unmanaged, and ${are} not affected.`,
+    later.length > 0 && fill(messages.forecast.waitRollout, { later: later.join(', ') }),
+    others > 0 && fill(formOf(others, messages.forecast.notAffected), { kymas: count(others, messages.nouns.otherKyma) }),
   ].filter((text): text is string => typeof text === 'string')
 }
 
 function Unknown({ texts }: { texts: string[] }) {
   if (texts.length === 0) return null
   return (
-    <Notice tone="idle" title="Not taken into account">
+    <Notice tone="idle" title={messages.forecast.notTakenIntoAccount}>
       <ul>
         {texts.slice(0, 5).map((text) => (
           <li key={text}>{sentence(text)}</li>
@@ -119,7 +119,7 @@ function ShareOf({ share }: { share: Share }) {
 
 function GroupOf({ group }: { group: OutcomeGroup }) {
   const names = group.names ?? []
-  const rest = (group.more ?? 0) > 0 ? ` and ${(group.more ?? 0).toLocaleString('en')} more` : ''
+  const rest = (group.more ?? 0) > 0 ? fill(messages.common.andMore, { more: (group.more ?? 0).toLocaleString('en') }) : ''
   return (
     <li>
       {group.detail && `${group.count.toLocaleString('en')} ${group.detail}: `}
@@ -144,24 +144,33 @@ function Differences({ forecast }: { forecast: Forecast }) {
     <div className="stack tight">
       <p className="flat">
         <strong>{newsOf(changes.to.version, against, changes.rights)}</strong>
-        {changes.downtime && ' It needs downtime.'}
+        {changes.downtime && ' ' + messages.forecast.itNeedsDowntime}
       </p>
       {added.length > 0 && (
-        <Disclosure title={`${against ? 'New with' : 'What it may do:'} ${changes.to.version} (${added.length})`} open={added.length <= 5}>
-          <Findings findings={added} label={`New with ${changes.to.version}`} />
+        <Disclosure
+          title={fill(against ? messages.forecast.newWithCount : messages.forecast.whatMayDoCount, {
+            version: changes.to.version,
+            count: added.length,
+          })}
+          open={added.length <= 5}
+        >
+          <Findings findings={added} label={fill(messages.common.newWith, { version: changes.to.version })} />
         </Disclosure>
       )}
       {besides.length > 0 && (
-        <Disclosure title={`Definitions, webhooks and images (${besides.length})`} open={false}>
+        <Disclosure title={fill(messages.forecast.definitionsWebhooksAndImages, { count: besides.length })} open={false}>
           <Others besides={besides} />
         </Disclosure>
       )}
       {removed.length > 0 && (
-        <Disclosure title={`Gone: what only ${against ?? 'the version before'} may do (${removed.length})`} open={false}>
-          <Findings findings={removed} label="Gone" />
+        <Disclosure
+          title={fill(messages.common.goneWhatOnlyMayDo, { against: against ?? messages.forecast.theVersionBefore, count: removed.length })}
+          open={false}
+        >
+          <Findings findings={removed} label={messages.forecast.gone} />
         </Disclosure>
       )}
-      <Disclosure title="What changes in the clusters" open={false}>
+      <Disclosure title={messages.forecast.whatChangesInTheClusters} open={false}>
         <ObjectChangesView changes={changes} />
       </Disclosure>
       <p className="dim small flat">{limits}</p>

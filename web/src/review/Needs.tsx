@@ -2,13 +2,15 @@
 import { Check, CircleHelp, Hourglass, X } from 'lucide-react'
 import type { AddModule, Need } from '../api'
 import { capital, sentence } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const marks = {
-  Ready: { icon: Check, tone: 'ok', said: 'is there' },
-  WrongVersion: { icon: X, tone: 'bad', said: 'is there in another version' },
-  NotReady: { icon: Hourglass, tone: 'warn', said: 'is not ready yet' },
-  Missing: { icon: X, tone: 'bad', said: 'is missing' },
-  Unknown: { icon: CircleHelp, tone: 'idle', said: 'is not known' },
+  Ready: { icon: Check, tone: 'ok', said: messages.needs.isThere },
+  WrongVersion: { icon: X, tone: 'bad', said: messages.needs.isThereInAnotherVersion },
+  NotReady: { icon: Hourglass, tone: 'warn', said: messages.needs.isNotReadyYet },
+  Missing: { icon: X, tone: 'bad', said: messages.needs.isMissing },
+  Unknown: { icon: CircleHelp, tone: 'idle', said: messages.needs.isNotKnown },
 } as const
 
 /** markOf returns the mark of a need; a state that the page does not know counts as not known. */
@@ -38,12 +40,10 @@ interface Props {
 export function NeedList({ needs, chosen = [], reason, plain }: Props) {
   return (
     <>
-      <ul className={plain ? 'flat-list' : 'needs'} aria-label="Requirements">
-        {needs.map((need) =>
-          plain ? <li key={need.text}>{capital(need.text)}</li> : <One key={need.text} need={need} chosen={chosen} />,
-        )}
+      <ul className={plain ? 'flat-list' : 'needs'} aria-label={messages.common.requirements}>
+        {needs.map((need) => (plain ? <li key={need.text}>{capital(need.text)}</li> : <One key={need.text} need={need} chosen={chosen} />))}
       </ul>
-      {reason && <p className="dim small flat">Not all of it could be looked at: {sentence(reason)}</p>}
+      {reason && <p className="dim small flat">{fill(messages.needs.notAllLooked, { reason: sentence(reason) })}</p>}
     </>
   )
 }
@@ -59,7 +59,7 @@ function One({ need, chosen }: { need: Need; chosen: string[] }) {
       </span>
       <span>
         {told ? capital(sentence(need.message)) : capital(need.text)}
-        {comes ? <span className="dim small"> is added along</span> : <span className="hidden-text"> {said}</span>}
+        {comes ? <span className="dim small"> {messages.needs.isAddedAlong}</span> : <span className="hidden-text"> {said}</span>}
       </span>
     </li>
   )

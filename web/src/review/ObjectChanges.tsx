@@ -7,6 +7,8 @@ import { ChangeOf } from '../deeds/ReviewPanel'
 import { Notice, Tag } from '../parts/basics'
 import { count, refText, sentence } from '../words'
 import { objectsText } from './words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const few = 12
 
@@ -19,7 +21,10 @@ export function changesOf({ objects, template }: Changes): Change[] {
   const of = (ids: ObjectId[] = [], change: Change['change']) => ids.map((id): Change => ({ object: refOf(id), change, fields: null }))
   const changed = (objects.changed ?? []).map((one): Change => {
     const more = one.moreFields ?? 0
-    const rest = more > 0 ? [{ path: `and ${count(more, 'more field')}`, from: '', to: '' }] : []
+    const rest =
+      more > 0
+        ? [{ path: fill(messages.objectChanges.andFields, { fields: count(more, messages.nouns.moreField) }), from: '', to: '' }]
+        : []
     return { object: refOf(one), change: 'Update', fields: [...fieldsOf(one.fields), ...rest] }
   })
   const object = { apiVersion: '', kind: 'ModuleTemplate', name: 'settings' }
@@ -41,23 +46,29 @@ export function ObjectChangesView({ changes }: { changes: Changes }) {
       {restarts.length > 0 && (
         <p className="flat row">
           {restarts.slice(0, few).map((id) => (
-            <Tag key={refText(id)} means="Its pods are replaced, because the description of them changes.">
+            <Tag key={refText(id)} means={messages.objectChanges.podsReplacedBecauseDescriptionChanges}>
               {refText(id)}
             </Tag>
           ))}
-          {restarts.length > few && <span className="dim small">and {restarts.length - few} more</span>}
+          {restarts.length > few && (
+            <span className="dim small">{fill(messages.objectChanges.andMore, { count: restarts.length - few })}</span>
+          )}
         </p>
       )}
       {refused.map((one) => (
-        <Notice key={one.definition + one.rule} tone="bad" title={`${one.definition} would be refused`}>
+        <Notice
+          key={one.definition + one.rule}
+          tone="bad"
+          title={fill(messages.objectChanges.wouldBeRefused, { definition: one.definition })}
+        >
           <p>
             {sentence(one.message)}
-            {one.onlyWithObjects && ' Only clusters with objects that it concerns refuse it.'}
+            {one.onlyWithObjects && ' ' + messages.objectChanges.onlyClustersObjectsConcernsRefuse}
           </p>
         </Notice>
       ))}
       {changes.from && !changes.wayBack.vouched && (
-        <p className="dim small flat">Its author does not vouch for a way back to {changes.from.version}.</p>
+        <p className="dim small flat">{fill(messages.objectChanges.authorNotVouchWayBack, { version: changes.from.version })}</p>
       )}
       {list.length > 0 && (
         <div className="card changes">
@@ -69,7 +80,7 @@ export function ObjectChangesView({ changes }: { changes: Changes }) {
       {shown.length < list.length && (
         <div>
           <Button size="compact-sm" variant="subtle" onClick={() => setAll(true)}>
-            Show {list.length - shown.length} more objects
+            {fill(messages.objectChanges.showMoreObjects, { count: list.length - shown.length })}
           </Button>
         </div>
       )}

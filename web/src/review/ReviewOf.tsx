@@ -6,6 +6,7 @@ import { useLive } from '../live/useLive'
 import type { Review } from '../api'
 import { VersionMay } from './VersionMay'
 import { newsOf } from './words'
+import { messages } from '../messages'
 
 /** eagerly is how many versions a page asks for at once: it has few live queries. */
 export const eagerly = 4
@@ -23,7 +24,7 @@ export function ReviewOf({ title, of, eager = false, open = false }: Props) {
   const [opened, setOpened] = useState(open || eager)
   const answer = useLive(opened ? of : null)
   const review = answer.data
-  const unread = review?.state === 'Unreadable' ? 'It cannot be read from here.' : ''
+  const unread = review?.state === 'Unreadable' ? messages.reviewOf.itCannotBeReadFromHere : ''
   const headline = review?.changes ? newsOf(review.version, review.against, review.changes.rights) : unread
   return (
     <details

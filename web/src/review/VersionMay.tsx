@@ -10,6 +10,8 @@ import type { Difference, Pending, Review } from '../api'
 import { Findings, Others } from './Findings'
 import { ObjectChangesView } from './ObjectChanges'
 import { besidesOf, countsOf, newsOf, waitingFor } from './words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 interface Props {
   answer: Answer<Review>
@@ -42,17 +44,17 @@ export function Reading({ review }: { review: { version: string; step?: string }
   return (
     <p className="row flat" role="status">
       <Loader size="sm" />
-      <span>{sentence(review.step) || `Reading what ${review.version} holds…`}</span>
+      <span>{sentence(review.step) || fill(messages.versionMay.readingWhatHolds, { version: review.version })}</span>
     </p>
   )
 }
 
 function Unread({ review, told }: { review: Review; told: boolean }) {
   return (
-    <Notice tone="warn" title={`What ${review.version} may do cannot be read from here`}>
-      <p>{sentence(review.problem?.message) || 'The registry does not answer.'}</p>
+    <Notice tone="warn" title={fill(messages.versionMay.cannotReadHere, { version: review.version })}>
+      <p>{sentence(review.problem?.message) || messages.versionMay.theRegistryDoesNotAnswer}</p>
       {review.problem?.remedy && <p>{sentence(review.problem.remedy)}</p>}
-      {told && <p>Below is what the lifecycle manager, which has read it, says.</p>}
+      {told && <p>{messages.versionMay.belowLifecycleManagerReadSays}</p>}
     </Notice>
   )
 }
@@ -62,7 +64,7 @@ export function FromStatus({ pending, installed }: { pending: Pending; installed
   const counts = countsOf(pending)
   const gravest = pending.gravest ?? []
   return (
-    <section className="stack tight" aria-label={`What the lifecycle manager says of ${pending.version}`}>
+    <section className="stack tight" aria-label={fill(messages.versionMay.whatTheLifecycleManagerSaysOf, { version: pending.version })}>
       <p className="flat">
         <strong>{waitingFor(pending, installed)}</strong>
       </p>
@@ -73,7 +75,7 @@ export function FromStatus({ pending, installed }: { pending: Pending; installed
           ))}
         </ul>
       )}
-      {counts.length > 0 && <p className="dim small flat">In all: {counts.join(', ')}.</p>}
+      {counts.length > 0 && <p className="dim small flat">{fill(messages.common.inAll, { counts: counts.join(', ') })}</p>}
     </section>
   )
 }
@@ -95,7 +97,7 @@ function Told({ review, bare }: { review: Review; bare?: boolean }) {
       )}
       {against ? <News review={review} rights={rights} /> : <Everything review={review} open />}
       {!bare && (
-        <Disclosure title={against ? 'What changes in the cluster' : 'What it installs'} open={false}>
+        <Disclosure title={against ? messages.common.whatChangesInTheCluster : messages.versionMay.whatItInstalls} open={false}>
           <ObjectChangesView changes={changes} />
         </Disclosure>
       )}
@@ -113,20 +115,20 @@ function News({ review, rights }: { review: Review; rights: Difference }) {
   return (
     <>
       {added.length > 0 && (
-        <section className="stack tight" aria-label={`New with ${version}`}>
-          <h3 className="flat">New with {version}</h3>
-          <Findings findings={added} label={`New with ${version}`} />
+        <section className="stack tight" aria-label={fill(messages.common.newWith, { version })}>
+          <h3 className="flat">{fill(messages.common.newWith, { version })}</h3>
+          <Findings findings={added} label={fill(messages.common.newWith, { version })} />
         </section>
       )}
       {besides.length > 0 && (
-        <section className="stack tight" aria-label="Definitions, webhooks and images">
-          <h3 className="flat">Definitions, webhooks and images</h3>
+        <section className="stack tight" aria-label={messages.versionMay.definitionsWebhooksAndImages}>
+          <h3 className="flat">{messages.versionMay.definitionsWebhooksAndImages}</h3>
           <Others besides={besides} />
         </section>
       )}
       {removed.length > 0 && (
-        <Disclosure title={`Gone: what only ${against} may do (${removed.length})`} open={false}>
-          <Findings findings={removed} label={`What only ${against} may do`} />
+        <Disclosure title={fill(messages.common.goneWhatOnlyMayDo, { against, count: removed.length })} open={false}>
+          <Findings findings={removed} label={fill(messages.versionMay.whatOnlyMayDo, { against })} />
         </Disclosure>
       )}
       <Everything review={review} open={false} />
@@ -140,13 +142,18 @@ function Everything({ review, open }: { review: Review; open: boolean }) {
   if (may.length === 0) return null
   const list = (
     <>
-      <Findings findings={may} label={`Everything that ${review.version} may do`} />
-      {more > 0 && <p className="dim small">And {count(more, 'more thing')}, none of them graver.</p>}
+      <Findings findings={may} label={fill(messages.versionMay.everythingThatMayDo, { version: review.version })} />
+      {more > 0 && (
+        <p className="dim small">{fill(messages.versionMay.andNoneOfThemGraver, { things: count(more, messages.nouns.moreThing) })}</p>
+      )}
     </>
   )
   if (open) return list
   return (
-    <Disclosure title={`Everything that ${review.version} may do (${may.length + more})`} open={false}>
+    <Disclosure
+      title={fill(messages.versionMay.everythingThatVersionMayDoCount, { version: review.version, count: may.length + more })}
+      open={false}
+    >
       {list}
     </Disclosure>
   )

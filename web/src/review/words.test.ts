@@ -102,7 +102,7 @@ describe('what becomes of the Kymas', () => {
     [
       1200,
       [group('Upgrades', 57), group('WaitsForRollout', 1100), group('NeedsConsent', 40), group('Same', 1), group('Leaving', 2)],
-      '1,200 Kymas follow this channel: 57 at once, 1,100 later by themselves, 40 not without help; 1 has it already.',
+      '1,200 Kymas follow this channel: 57 at once, 1,100 later, automatically, 40 not without help; 1 has it already.',
     ],
   ] as [number, OutcomeGroup[], string][])('of %s', (kymas, groups, want) => expect(fleetText(kymas, sharesOf(groups))).toBe(want))
 })

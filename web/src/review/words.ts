@@ -1,22 +1,24 @@
 // The words of what a version may do: how grave a right is, one sentence for all of it, and what becomes of a Kyma.
 import { count, type Tone, type Word } from '../words'
 import type { ConsentSide, Difference, Finding, ObjectChanges, Outcome, OutcomeGroup, Pending, Severity } from '../api'
+import { fill, formOf } from '../fill'
+import { messages } from '../messages'
 
 /** severities are those of findings, the gravest first. */
 export const severities: Severity[] = ['Critical', 'High', 'Medium', 'Low', 'Info']
 
 const severityWords: Record<Severity, Word> = {
-  Critical: { label: 'Critical', tone: 'bad', means: 'Control over the cluster, or over all of its Secrets.' },
-  High: { label: 'High', tone: 'warn', means: 'It leads to control over the cluster, or over a part of it.' },
-  Medium: { label: 'Medium', tone: 'busy', means: 'It reaches beyond the module.' },
-  Low: { label: 'Low', tone: 'idle', means: 'It reads or changes little.' },
-  Info: { label: 'Usual', tone: 'idle', means: 'Every module does that.' },
+  Critical: { label: messages.severities.critical, tone: 'bad', means: messages.severities.criticalMeans },
+  High: { label: messages.severities.high, tone: 'warn', means: messages.severities.highMeans },
+  Medium: { label: messages.severities.medium, tone: 'busy', means: messages.severities.mediumMeans },
+  Low: { label: messages.severities.low, tone: 'idle', means: messages.severities.lowMeans },
+  Info: { label: messages.severities.info, tone: 'idle', means: messages.severities.infoMeans },
 }
 
 /** severityWord returns the label of a severity; an unknown one keeps its own name. */
 export function severityWord(severity: string): Word {
   if (Object.hasOwn(severityWords, severity)) return severityWords[severity as Severity]
-  return { label: severity || 'Unknown', tone: 'warn', means: 'A severity that this page does not know.' }
+  return { label: severity || messages.common.unknownLabel, tone: 'warn', means: messages.reviewWords.severityPageNotKnow }
 }
 
 /** grouped puts findings of one severity together, the gravest first. Severities that the page does not know come first of all. */
@@ -34,8 +36,8 @@ const small = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 /** asksFor continues "1.1.0 ..." with what a sentence says: "also wants to read every Secret of the cluster". */
 function asksFor(said: string, first: boolean): string {
   const text = bare(said)
-  if (/^may /i.test(text)) return (first ? 'may ' : 'also wants to ') + text.slice('may '.length)
-  return (first ? '' : 'also ') + small(text)
+  if (/^may /i.test(text)) return (first ? messages.reviewWords.may : messages.reviewWords.alsoWantsTo) + text.slice('may '.length)
+  return (first ? '' : messages.reviewWords.also) + small(text)
 }
 
 interface Said {
@@ -55,11 +57,13 @@ export function headline({ version, against, sentences, total, besides }: Said):
   const [gravest] = sentences
   const first = !against
   if (!gravest) {
-    if (first) return `${version} asks for nothing beyond its own objects.`
-    return besides ? `${version} asks for no further rights than ${against}.` : `${version} asks for nothing that ${against} does not have.`
+    if (first) return fill(messages.reviewWords.asksNothingBeyondOwnObjects, { version })
+    return besides
+      ? fill(messages.reviewWords.asksForNoFurtherRightsThan, { version, against })
+      : fill(messages.reviewWords.asksNothingNot, { version, against })
   }
   const more = Math.max(total, sentences.length) - 1
-  const rest = more > 0 ? `, and asks for ${count(more, 'more thing')}` : ''
+  const rest = more > 0 ? fill(messages.reviewWords.andAsksFor, { things: count(more, messages.nouns.moreThing) }) : ''
   return `${version} ${asksFor(gravest, first)}${rest}.`
 }
 
@@ -82,7 +86,7 @@ export function waitingFor(pending: Pending, against: string | undefined): strin
   const sentences = pending.gravest ?? []
   return headline({
     version: pending.version,
-    against: against || 'the installed version',
+    against: against || messages.reviewWords.theInstalledVersion,
     sentences,
     total: Math.max(counts.rightsAdded ?? 0, sentences.length),
     besides: others > 0,
@@ -93,48 +97,60 @@ export function waitingFor(pending: Pending, against: string | undefined): strin
 export function countsOf(pending: Pending): string[] {
   const { rightsAdded = 0, rightsRemoved = 0, definitions = 0, webhooks = 0, images = 0 } = pending.counts ?? {}
   return [
-    rightsAdded > 0 && count(rightsAdded, 'new right'),
-    rightsRemoved > 0 && `${count(rightsRemoved, 'right')} fewer`,
-    definitions > 0 && `${count(definitions, 'definition')} changed`,
-    webhooks > 0 && `${count(webhooks, 'webhook')} new or changed`,
-    images > 0 && `${count(images, 'image')} from elsewhere`,
-    pending.downtime && 'then waits for the maintenance window',
+    rightsAdded > 0 && count(rightsAdded, messages.nouns.newRight),
+    rightsRemoved > 0 && fill(messages.reviewWords.rightsFewer, { rights: count(rightsRemoved, messages.nouns.right) }),
+    definitions > 0 && fill(messages.reviewWords.definitionsChanged, { definitions: count(definitions, messages.nouns.definition) }),
+    webhooks > 0 && fill(messages.reviewWords.newOrChanged, { webhooks: count(webhooks, messages.nouns.webhook) }),
+    images > 0 && fill(messages.reviewWords.fromElsewhere, { images: count(images, messages.nouns.image) }),
+    pending.downtime && messages.reviewWords.thenWaitsForTheMaintenanceWindow,
   ].filter((text): text is string => typeof text === 'string')
 }
 
 /** Besides is a change that is no right: what it is about, and what is different. */
 export interface Besides {
-  what: 'Definition' | 'Webhook' | 'API service' | 'Image'
+  what: string
   name: string
   texts: string[]
 }
 
 /** besidesOf lists definitions, webhooks, API services and images that change. */
 export function besidesOf(d: Difference): Besides[] {
-  const all: Besides[] = (d.definitionsChanged ?? []).map((one) => ({ what: 'Definition', name: one.name, texts: one.sentences ?? [] }))
-  const named = (what: Besides['what'], names: { name: string }[] | undefined, text: string) => {
+  const all: Besides[] = (d.definitionsChanged ?? []).map((one) => ({
+    what: messages.besides.definition,
+    name: one.name,
+    texts: one.sentences ?? [],
+  }))
+  const named = (what: string, names: { name: string }[] | undefined, text: string) => {
     for (const { name } of names ?? []) all.push({ what, name, texts: [text] })
   }
-  named('Webhook', d.webhooksAdded, 'New.')
-  named('Webhook', d.webhooksChanged, 'Changed.')
-  named('Webhook', d.webhooksRemoved, 'Gone.')
-  named('API service', d.apiServicesAdded, 'New.')
-  named('API service', d.apiServicesChanged, 'Changed.')
-  named('API service', d.apiServicesRemoved, 'Gone.')
+  named(messages.besides.webhook, d.webhooksAdded, messages.reviewWords.new)
+  named(messages.besides.webhook, d.webhooksChanged, messages.reviewWords.changed)
+  named(messages.besides.webhook, d.webhooksRemoved, messages.reviewWords.gone)
+  named(messages.besides.apiService, d.apiServicesAdded, messages.reviewWords.new)
+  named(messages.besides.apiService, d.apiServicesChanged, messages.reviewWords.changed)
+  named(messages.besides.apiService, d.apiServicesRemoved, messages.reviewWords.gone)
   for (const image of d.imagesAdded ?? []) {
-    all.push({ what: 'Image', name: `${image.registry}/${image.repository}`, texts: [`New: ${tagOf(image)}.`] })
+    all.push({
+      what: messages.besides.image,
+      name: `${image.registry}/${image.repository}`,
+      texts: [fill(messages.reviewWords.newTag, { tag: tagOf(image) })],
+    })
   }
   for (const image of d.imagesChanged ?? []) {
-    const [before, after] = [image.before, image.after].map((tags) => (tags ?? []).map(shortTag).join(', ') || 'no tag')
-    all.push({ what: 'Image', name: `${image.registry}/${image.repository}`, texts: [`${before} becomes ${after}.`] })
+    const [before, after] = [image.before, image.after].map((tags) => (tags ?? []).map(shortTag).join(', ') || messages.reviewWords.noTag)
+    all.push({
+      what: messages.besides.image,
+      name: `${image.registry}/${image.repository}`,
+      texts: [fill(messages.reviewWords.beforeBecomesAfter, { before, after })],
+    })
   }
   for (const image of d.imagesRemoved ?? []) {
-    all.push({ what: 'Image', name: `${image.registry}/${image.repository}`, texts: ['Gone.'] })
+    all.push({ what: messages.besides.image, name: `${image.registry}/${image.repository}`, texts: [messages.reviewWords.gone] })
   }
   return all
 }
 
-const tagOf = (image: { tag?: string; digest?: string }) => image.tag || shortTag(image.digest ?? '') || 'no tag'
+const tagOf = (image: { tag?: string; digest?: string }) => image.tag || shortTag(image.digest ?? '') || messages.reviewWords.noTag
 
 /** shortTag cuts a digest to what can be compared by eye. */
 function shortTag(tag: string): string {
@@ -145,23 +161,28 @@ function shortTag(tag: string): string {
 /** objectsText counts how the objects of two versions differ. */
 export function objectsText(o: ObjectChanges): string {
   const parts = [
-    (o.added ?? []).length > 0 && `${(o.added ?? []).length} new`,
-    (o.changed ?? []).length > 0 && `${(o.changed ?? []).length} changed`,
-    (o.removed ?? []).length > 0 && `${(o.removed ?? []).length} removed`,
-    `${o.unchanged} as before`,
+    (o.added ?? []).length > 0 && fill(messages.reviewWords.countNew, { count: (o.added ?? []).length }),
+    (o.changed ?? []).length > 0 && fill(messages.reviewWords.countChanged, { count: (o.changed ?? []).length }),
+    (o.removed ?? []).length > 0 && fill(messages.reviewWords.countRemoved, { count: (o.removed ?? []).length }),
+    fill(messages.reviewWords.asBefore, { unchanged: o.unchanged }),
   ].filter(Boolean)
   const restarts = (o.restarts ?? []).length
-  return `Objects: ${parts.join(', ')}.${restarts > 0 ? ` ${count(restarts, 'workload')} ${restarts === 1 ? 'restarts' : 'restart'}.` : ''}`
+  return [
+    fill(messages.reviewWords.objects, { parts: parts.join(', ') }),
+    restarts > 0 && fill(formOf(restarts, messages.reviewWords.workloadsRestart), { workloads: count(restarts, messages.nouns.workload) }),
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** sidesText names those whose consent is missing. */
 export function sidesText(sides: ConsentSide[] | undefined): string {
   const names = {
-    Hub: 'the operator of the hub',
-    Runtime: 'the user of the runtime',
-    Any: 'the operator of the hub or the user of the runtime',
+    Hub: messages.reviewWords.theOperatorOfTheHub,
+    Runtime: messages.reviewWords.theUserOfTheRuntime,
+    Any: messages.reviewWords.operatorHubUserRuntime,
   }
-  return (sides ?? []).map((side) => (Object.hasOwn(names, side) ? names[side] : side)).join(' and ')
+  return (sides ?? []).map((side) => (Object.hasOwn(names, side) ? names[side] : side)).join(messages.reviewWords.and)
 }
 
 /** untilText says when a version comes without consent; empty: never. */
@@ -169,33 +190,35 @@ export function untilText(deadline: string | undefined, now: number): string {
   const at = deadline ? Date.parse(deadline) : NaN
   if (Number.isNaN(at)) return ''
   const hours = Math.round((at - now) / 3_600_000)
-  if (hours < 1) return 'It is installed without consent within the hour.'
+  if (hours < 1) return messages.reviewWords.installedWithoutConsentWithinHour
   const days = Math.floor(hours / 24)
-  return `Without an answer it is installed in ${days > 1 ? count(days, 'day') : count(hours, 'hour')}.`
+  return fill(messages.reviewWords.withoutAnswerInstalled, {
+    days: days > 1 ? count(days, messages.nouns.day) : count(hours, messages.nouns.hour),
+  })
 }
 
 const outcomes: Record<Outcome, Word> = {
-  Upgrades: { label: 'Upgrade at once', tone: 'ok', means: 'Nothing holds them.' },
-  Installs: { label: 'Install at once', tone: 'ok', means: 'They have no version yet.' },
-  WaitsForRollout: { label: 'Wait for their rollout', tone: 'busy', means: 'A later wave, or a free place in the current one.' },
-  NeedsConsent: { label: 'Need consent', tone: 'warn', means: 'A person has to agree before they get it.' },
-  WaitsForWindow: { label: 'Wait for a window', tone: 'busy', means: 'The version needs downtime, and the maintenance window is closed.' },
-  RequirementMissing: { label: 'Lack a requirement', tone: 'warn', means: 'Something that the version needs is not there.' },
-  WouldBreak: { label: 'Would break a module', tone: 'bad', means: 'Another module of the Kyma does not work with the version.' },
-  Unreachable: { label: 'Are unreachable', tone: 'bad', means: 'They may upgrade, and their runtime does not answer.' },
-  Suspended: { label: 'Are suspended', tone: 'idle', means: 'The lifecycle manager leaves them as they are.' },
-  Refused: { label: 'Are refused', tone: 'bad', means: 'A rule refuses the version. What runs stays.' },
-  Removed: { label: 'Lose the module', tone: 'bad', means: 'The version is not for them, and the module is removed.' },
-  Downgrade: { label: 'Have a higher one', tone: 'warn', means: 'What runs is higher, and stays.' },
-  Avoids: { label: 'Went back before', tone: 'warn', means: 'They went back from this version, and keep what runs.' },
-  Leaving: { label: 'Are being deleted', tone: 'idle', means: 'They, or the module in them, are on their way out.' },
-  Same: { label: 'Have it already', tone: 'ok', means: 'Nothing changes for them.' },
+  Upgrades: { label: messages.outcomes.upgrades, tone: 'ok', means: messages.outcomes.upgradesMeans },
+  Installs: { label: messages.outcomes.installs, tone: 'ok', means: messages.outcomes.installsMeans },
+  WaitsForRollout: { label: messages.outcomes.waitsForRollout, tone: 'busy', means: messages.outcomes.waitsForRolloutMeans },
+  NeedsConsent: { label: messages.outcomes.needsConsent, tone: 'warn', means: messages.outcomes.needsConsentMeans },
+  WaitsForWindow: { label: messages.outcomes.waitsForWindow, tone: 'busy', means: messages.outcomes.waitsForWindowMeans },
+  RequirementMissing: { label: messages.outcomes.requirementMissing, tone: 'warn', means: messages.outcomes.requirementMissingMeans },
+  WouldBreak: { label: messages.outcomes.wouldBreak, tone: 'bad', means: messages.outcomes.wouldBreakMeans },
+  Unreachable: { label: messages.outcomes.unreachable, tone: 'bad', means: messages.outcomes.unreachableMeans },
+  Suspended: { label: messages.outcomes.suspended, tone: 'idle', means: messages.outcomes.suspendedMeans },
+  Refused: { label: messages.outcomes.refused, tone: 'bad', means: messages.outcomes.refusedMeans },
+  Removed: { label: messages.outcomes.removed, tone: 'bad', means: messages.outcomes.removedMeans },
+  Downgrade: { label: messages.outcomes.downgrade, tone: 'warn', means: messages.outcomes.downgradeMeans },
+  Avoids: { label: messages.outcomes.avoids, tone: 'warn', means: messages.outcomes.avoidsMeans },
+  Leaving: { label: messages.outcomes.leaving, tone: 'idle', means: messages.outcomes.leavingMeans },
+  Same: { label: messages.outcomes.same, tone: 'ok', means: messages.outcomes.sameMeans },
 }
 
 /** outcomeWord returns the label of an outcome; an unknown one keeps its own name. */
 export function outcomeWord(outcome: string): Word {
   if (Object.hasOwn(outcomes, outcome)) return outcomes[outcome as Outcome]
-  return { label: outcome, tone: 'idle', means: 'An outcome that this page does not know.' }
+  return { label: outcome, tone: 'idle', means: messages.reviewWords.outcomePageNotKnow }
 }
 
 /** Share is how many Kymas have one outcome, for whatever reasons. */
@@ -223,18 +246,22 @@ export function sharesOf(groups: OutcomeGroup[] | null | undefined): Share[] {
 
 /** fleetText says in one sentence what becomes of the Kymas. */
 export function fleetText(kymas: number, shares: Share[]): string {
-  if (kymas === 0) return 'No Kyma that you may see follows this channel.'
+  if (kymas === 0) return messages.reviewWords.noKymaSeeFollowsChannel
   const of = (...kinds: Outcome[]) => shares.filter((s) => kinds.includes(s.outcome)).reduce((n, s) => n + s.count, 0)
   const now = of('Upgrades', 'Installs')
   const later = of('WaitsForRollout', 'WaitsForWindow')
   const same = of('Same')
   const held = kymas - now - later - same - of('Leaving')
   const parts = [
-    now > 0 && `${now.toLocaleString('en')} at once`,
-    later > 0 && `${later.toLocaleString('en')} later by ${later === 1 ? 'itself' : 'themselves'}`,
-    held > 0 && `${held.toLocaleString('en')} not without help`,
+    now > 0 && fill(messages.reviewWords.atOnce, { now: now.toLocaleString('en') }),
+    later > 0 && fill(formOf(later, messages.reviewWords.later), { later: later.toLocaleString('en') }),
+    held > 0 && fill(messages.reviewWords.notWithoutHelp, { held: held.toLocaleString('en') }),
   ].filter(Boolean)
-  const get = parts.length > 0 ? `${parts.join(', ')}` : 'none of them changes'
-  const have = same > 0 ? `; ${same.toLocaleString('en')} ${same === 1 ? 'has' : 'have'} it already` : ''
-  return `${count(kymas, 'Kyma')} ${kymas === 1 ? 'follows' : 'follow'} this channel: ${get}${have}.`
+  const get = parts.length > 0 ? `${parts.join(', ')}` : messages.reviewWords.noneOfThemChanges
+  const have = same > 0 ? fill(formOf(same, messages.reviewWords.haveItAlready), { same: same.toLocaleString('en') }) : ''
+  return fill(formOf(kymas, messages.reviewWords.followThisChannel), {
+    kymas: count(kymas, messages.nouns.kyma),
+    get,
+    have,
+  })
 }

@@ -9,6 +9,8 @@ import { Notice } from '../parts/basics'
 import { ForecastView } from '../review/Forecast'
 import { lower } from '../versions'
 import { count } from '../words'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** Wish is what a channel of a release should offer. */
 export interface Wish {
@@ -43,7 +45,7 @@ export function Promotion({ wish, channels, change }: Props) {
   return (
     <DeedModal
       title={wish ? titleOf(wish, sure) : ''}
-      verb="Offer this version"
+      verb={messages.promotion.offerThisVersion}
       deed={deed}
       before={deed && wish && <Foretold wish={wish} />}
       ask={wish && <Promote wish={wish} channels={channels} change={change} close={close} go={() => setSure(true)} />}
@@ -54,8 +56,8 @@ export function Promotion({ wish, channels, change }: Props) {
 
 /** titleOf is the head of the dialog: the question, and then what was chosen. */
 function titleOf({ release, channel, version }: Wish, sure: boolean): string {
-  if (sure) return `Let channel ${channel} of ${release.name} offer ${version}?`
-  return `${release.name}: which version should a channel offer?`
+  if (sure) return fill(messages.promotion.letChannelOfOffer, { channel, name: release.name, version })
+  return fill(messages.promotion.whichVersionShouldAChannelOffer, { name: release.name })
 }
 
 /** Foretold is what a promotion would do. It is worked out while the user reads on: nothing waits for it. */
@@ -75,17 +77,17 @@ interface PromoteProps {
 function Promote({ wish, channels, change, close, go }: PromoteProps) {
   const now = wish.release.channels?.[wish.channel]
   return (
-    <section className="stack" aria-label={`Change ${wish.release.name}`}>
+    <section className="stack" aria-label={fill(messages.promotion.changeName, { name: wish.release.name })}>
       <div className="row top">
         <NativeSelect
-          label="Channel"
+          label={messages.common.channel}
           data-autofocus
           value={wish.channel}
           data={channels}
           onChange={(event) => change({ ...wish, channel: event.currentTarget.value })}
         />
         <NativeSelect
-          label="Version"
+          label={messages.common.version}
           value={wish.version}
           data={wish.release.versions ?? []}
           onChange={(event) => change({ ...wish, version: event.currentTarget.value })}
@@ -94,10 +96,10 @@ function Promote({ wish, channels, change, close, go }: PromoteProps) {
       <Outcome release={wish.release} version={wish.version} now={now} />
       <div className="row">
         <Button disabled={!wish.version || wish.version === now} onClick={go}>
-          See what would change
+          {messages.common.seeWhatWouldChange}
         </Button>
         <Button variant="default" onClick={close}>
-          Cancel
+          {messages.common.cancel}
         </Button>
       </div>
     </section>
@@ -109,19 +111,20 @@ function Outcome({ release, version, now }: { release: Release; version: string;
   if (!now || !lower(version, now)) {
     return (
       <p className="dim flat">
-        {now ? `The channel offers ${now} now.` : 'The channel offers nothing yet.'} Every module that follows it is upgraded soon after.
+        {fill(messages.promotion.everyModuleFollowsUpgradedSoon, {
+          now: now ? fill(messages.promotion.theChannelOffersNow, { now }) : messages.promotion.theChannelOffersNothingYet,
+        })}
       </p>
     )
   }
   const keep = above(release.installed ?? {}, version)
   return (
-    <Notice tone="warn" title={`${version} is lower than ${now}`}>
+    <Notice tone="warn" title={fill(messages.promotion.isLowerThan, { version, now })}>
       <p>
-        This does not downgrade. An installed module keeps its version, and its Kyma is in state Warning as long as the channel
-        that it follows offers a lower one. Only who does not have {release.name} yet would get {version}.
-        {keep > 0 && ` A higher version is installed ${count(keep, 'time')} now.`}
+        {fill(messages.promotion.notDowngradeInstalledModuleKeeps, { name: release.name, version })}
+        {keep > 0 && ' ' + fill(messages.promotion.aHigherVersionIsInstalledNow, { times: count(keep, messages.nouns.time) })}
       </p>
-      <p>To roll back every Kyma, publish the good content as a version higher than {now}, and assign it to the channel.</p>
+      <p>{fill(messages.promotion.rollBackEveryKymaPublish, { now })}</p>
     </Notice>
   )
 }

@@ -4,6 +4,7 @@ import { ArrowRight } from 'lucide-react'
 import { sentence, type Word } from '../words'
 import type { RolloutChannel, Wave } from '../api'
 import { barText, partsOf, shortDigest } from './words'
+import { messages } from '../messages'
 
 /** WordBadge is a word in its color; the message, if any, is what one reads on pointing at it. */
 export function WordBadge({ word, message }: { word: Word; message?: string }) {
@@ -55,11 +56,11 @@ export function FromTo({ channel: c }: { channel: RolloutChannel }) {
       {c.from?.version && c.from.version !== c.to.version && (
         <>
           <span className="mono dim">{c.from.version}</span>
-          <ArrowRight size={14} aria-label="to" />
+          <ArrowRight size={14} aria-label={messages.common.to} />
         </>
       )}
       <strong className="mono" title={digest && `sha256:${digest}…`}>
-        {c.to.version || 'no version'}
+        {c.to.version || messages.common.noVersion}
       </strong>
     </span>
   )

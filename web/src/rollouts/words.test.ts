@@ -19,7 +19,7 @@ describe('a wave', () => {
       expect(partsOf(wave).reduce((n, part) => n + part.n, 0), wave.name).toBe(wave.total)
   })
   it('says what is planned for it', () => {
-    expect(planText(early, 'ring=early')).toBe('Kymas with ring=early · 10% of them · 50 at a time · 1 failure allowed · observed for 24h')
+    expect(planText(early, 'ring=early')).toBe('Kymas with ring=early · 10% of them · 50 at a time · 1 failure allowed · soaks for 24h')
     const others = { ...early, name: 'others', share: '', maxConcurrent: 0, allowedFailures: 0, soak: '', approval: true }
     expect(planText(others, undefined)).toBe(
       'Kymas that no wave selects · all at once · none may fail · begins when a person approves it',
@@ -60,9 +60,9 @@ describe('words', () => {
     expect(conditionTone(type, status)).toBe(tone)
   })
   it('of a revision say how it ended', () => {
-    expect(timeline.map((revision) => outcomeWord(revision).label)).toEqual(['Succeeded', 'Taken back', 'Succeeded'])
+    expect(timeline.map((revision) => outcomeWord(revision).label)).toEqual(['Succeeded', 'Rolled back', 'Succeeded'])
     const [now] = timeline
-    for (const [outcome, label] of [['Failed', 'Failed'], ['Superseded', 'Superseded'], [undefined, 'Under way']] as const)
+    for (const [outcome, label] of [['Failed', 'Failed'], ['Superseded', 'Superseded'], [undefined, 'In progress']] as const)
       expect(now && outcomeWord({ ...now, outcome }).label).toBe(label)
   })
   it('of a mandatory module name no channel', () => {

@@ -1,34 +1,36 @@
 // The words of rollouts: phases, waves, and what a bar of waves says to users who cannot see it.
 import { count, type Tone, type Word } from '../words'
 import type { Revision, RolloutAction, RolloutChannel, RolloutPhase, Wave, WaveState } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const phases: Record<RolloutPhase, Word> = {
-  Pending: { label: 'Not begun', tone: 'idle', means: 'The lifecycle manager has not looked at this plan yet.' },
-  Progressing: { label: 'Rolling out', tone: 'busy', means: 'Kymas of the current wave get the version, or it is observed.' },
-  Waiting: { label: 'Waits for you', tone: 'warn', means: 'Nothing fails, but a person must act before it goes on.' },
-  Halted: { label: 'Halted', tone: 'bad', means: 'Too many Kymas failed. No further Kyma gets the version before a person decides.' },
-  RollingBack: { label: 'Going back', tone: 'bad', means: 'Too many Kymas failed, and those that have the version go back.' },
-  RolledBack: { label: 'Went back', tone: 'warn', means: 'Too many Kymas failed, and those that had the version have gone back.' },
-  Aborted: { label: 'Aborted', tone: 'idle', means: 'A person ended it. No further Kyma gets the version.' },
-  Completed: { label: 'Completed', tone: 'ok', means: 'All waves have passed. Every Kyma of the channel may have the version.' },
+  Pending: { label: messages.rolloutPhases.pending, tone: 'idle', means: messages.rolloutPhases.pendingMeans },
+  Progressing: { label: messages.rolloutPhases.progressing, tone: 'busy', means: messages.rolloutPhases.progressingMeans },
+  Waiting: { label: messages.rolloutPhases.waiting, tone: 'warn', means: messages.rolloutPhases.waitingMeans },
+  Halted: { label: messages.rolloutPhases.halted, tone: 'bad', means: messages.rolloutPhases.haltedMeans },
+  RollingBack: { label: messages.rolloutPhases.rollingBack, tone: 'bad', means: messages.rolloutPhases.rollingBackMeans },
+  RolledBack: { label: messages.rolloutPhases.rolledBack, tone: 'warn', means: messages.rolloutPhases.rolledBackMeans },
+  Aborted: { label: messages.rolloutPhases.aborted, tone: 'idle', means: messages.rolloutPhases.abortedMeans },
+  Completed: { label: messages.rolloutPhases.completed, tone: 'ok', means: messages.rolloutPhases.completedMeans },
 }
 
 const waveStates: Record<WaveState, Word> = {
-  Passed: { label: 'Passed', tone: 'ok', means: 'The rollout is through with this wave.' },
-  Updating: { label: 'Upgrading', tone: 'busy', means: 'Its Kymas get the version now.' },
-  Soaking: { label: 'Observed', tone: 'busy', means: 'All that can be ready are; the next wave begins when the time is over.' },
-  Waiting: { label: 'Waits for you', tone: 'warn', means: 'It goes on when a person acts.' },
-  Halted: { label: 'Halted', tone: 'bad', means: 'More of its Kymas failed than it allows.' },
-  RollingBack: { label: 'Going back', tone: 'bad', means: 'Its Kymas go back to the version before.' },
-  RolledBack: { label: 'Went back', tone: 'warn', means: 'Its Kymas have gone back to the version before.' },
-  Aborted: { label: 'Aborted', tone: 'idle', means: 'It was in this wave that a person ended the rollout.' },
-  Pending: { label: 'Not yet', tone: 'idle', means: 'Its turn has not come.' },
+  Passed: { label: messages.waveStates.passed, tone: 'ok', means: messages.waveStates.passedMeans },
+  Updating: { label: messages.waveStates.updating, tone: 'busy', means: messages.waveStates.updatingMeans },
+  Soaking: { label: messages.waveStates.soaking, tone: 'busy', means: messages.waveStates.soakingMeans },
+  Waiting: { label: messages.waveStates.waiting, tone: 'warn', means: messages.waveStates.waitingMeans },
+  Halted: { label: messages.waveStates.halted, tone: 'bad', means: messages.waveStates.haltedMeans },
+  RollingBack: { label: messages.waveStates.rollingBack, tone: 'bad', means: messages.waveStates.rollingBackMeans },
+  RolledBack: { label: messages.waveStates.rolledBack, tone: 'warn', means: messages.waveStates.rolledBackMeans },
+  Aborted: { label: messages.waveStates.aborted, tone: 'idle', means: messages.waveStates.abortedMeans },
+  Pending: { label: messages.waveStates.pending, tone: 'idle', means: messages.waveStates.pendingMeans },
 }
 
 const strange = (name: string | undefined): Word => ({
-  label: name || 'Unknown',
+  label: name || messages.common.unknownLabel,
   tone: 'idle',
-  means: 'A state that this page does not know.',
+  means: messages.common.statePageNotKnow,
 })
 
 /** rolloutWord returns the label of a phase; an unknown one keeps its own name. */
@@ -43,7 +45,8 @@ export function waveWord(state: string | undefined): Word {
 
 /** channelWord is the phase of a channel. One that is paused says so, unless it is over or has halted anyway. */
 export function channelWord(c: RolloutChannel): Word {
-  if (c.waitsFor === 'Resume') return { label: 'Paused', tone: 'warn', means: 'No further Kyma begins before the rollout is resumed.' }
+  if (c.waitsFor === 'Resume')
+    return { label: messages.common.paused, tone: 'warn', means: messages.rolloutsWords.noFurtherKymaBeginsBefore }
   return rolloutWord(c.phase)
 }
 
@@ -58,24 +61,36 @@ export interface Part {
 /** partsOf splits a wave into the states of its Kymas, in the order of a bar: what is done first, what is to come last. */
 export function partsOf(wave: Wave): Part[] {
   return [
-    { key: 'ready', label: 'ready', tone: 'ok', means: 'They have the version, and it is ready.', n: wave.ready },
-    { key: 'updating', label: 'updating', tone: 'busy', means: 'They have begun and are not ready yet.', n: wave.updating },
-    { key: 'failed', label: 'failed', tone: 'bad', means: 'They were not ready in time, or not any more.', n: wave.failed },
+    { key: 'ready', label: messages.rolloutsWords.ready, tone: 'ok', means: messages.rolloutsWords.versionReady, n: wave.ready },
+    {
+      key: 'updating',
+      label: messages.rolloutsWords.updating,
+      tone: 'busy',
+      means: messages.rolloutsWords.begunNotReadyYet,
+      n: wave.updating,
+    },
+    { key: 'failed', label: messages.common.failed, tone: 'bad', means: messages.rolloutsWords.notReadyTimeNotAny, n: wave.failed },
     {
       key: 'brokenBefore',
-      label: 'broken before',
+      label: messages.rolloutsWords.brokenBefore,
       tone: 'warn',
-      means: 'They were not ready before they began, and are not now. They do not count as failed.',
+      means: messages.rolloutsWords.notReadyBeforeBeganNot,
       n: wave.brokenBefore,
     },
     {
       key: 'skipped',
-      label: 'skipped',
+      label: messages.rolloutsWords.skipped,
       tone: 'idle',
-      means: 'They cannot begin: the runtime does not answer, or they wait for a maintenance window. They come later.',
+      means: messages.rolloutsWords.cannotBeginRuntimeNotAnswer,
       n: wave.skipped,
     },
-    { key: 'waiting', label: 'waiting', tone: 'idle', means: 'They have not begun.', n: wave.waiting },
+    {
+      key: 'waiting',
+      label: messages.rolloutsWords.waiting,
+      tone: 'idle',
+      means: messages.rolloutsWords.theyHaveNotBegun,
+      n: wave.waiting,
+    },
   ]
 }
 
@@ -83,35 +98,46 @@ export function partsOf(wave: Wave): Part[] {
 export function waveText(wave: Wave): string {
   const others = partsOf(wave).filter((part) => part.key !== 'ready' && part.n > 0)
   const rest = others.map((part) => `, ${part.n.toLocaleString('en')} ${part.label}`).join('')
-  return `${wave.name}: ${wave.ready.toLocaleString('en')} of ${count(wave.total, 'Kyma')} ready${rest}`
+  return fill(messages.rolloutsWords.ofReady, {
+    name: wave.name,
+    ready: wave.ready.toLocaleString('en'),
+    kymas: count(wave.total, messages.nouns.kyma),
+    rest,
+  })
 }
 
 /** barText is what a bar of waves says. */
 export function barText(waves: Wave[]): string {
-  return waves.length === 0 ? 'No wave was counted yet' : waves.map(waveText).join('; ')
+  return waves.length === 0 ? messages.rolloutsWords.noWaveWasCountedYet : waves.map(waveText).join('; ')
 }
 
 /** stepText says which of the waves is under way. */
 export function stepText(c: RolloutChannel): string {
   const waves = c.waves ?? []
   const at = waves.findIndex((wave) => wave.name === c.wave)
-  return at < 0 ? '' : `wave ${at + 1} of ${waves.length}: ${c.wave}`
+  return at < 0 ? '' : fill(messages.rolloutsWords.waveOf, { at: at + 1, count: waves.length, wave: c.wave })
 }
 
 /** channelTitle names a channel; a mandatory module has none. */
 export function channelTitle(name: string): string {
-  return name ? `Channel ${name}` : 'All Kymas'
+  return name ? fill(messages.common.channelName, { name }) : messages.rolloutsWords.allKymas
 }
 
 /** planText says what is planned for a wave. */
 export function planText(wave: Wave, selects: string | undefined): string {
   const parts = [
-    selects ? `Kymas with ${selects}` : wave.name === 'others' ? 'Kymas that no wave selects' : 'all Kymas that no wave before has',
-    wave.share && `${wave.share} of them`,
-    wave.maxConcurrent ? `${wave.maxConcurrent} at a time` : 'all at once',
-    wave.allowedFailures > 0 ? `${count(wave.allowedFailures, 'failure')} allowed` : 'none may fail',
-    wave.soak && `observed for ${wave.soak}`,
-    wave.approval && 'begins when a person approves it',
+    selects
+      ? fill(messages.rolloutsWords.kymasWith, { selects })
+      : wave.name === 'others'
+        ? messages.rolloutsWords.kymasThatNoWaveSelects
+        : messages.rolloutsWords.allKymasNoWaveBefore,
+    wave.share && fill(messages.rolloutsWords.ofThem, { share: wave.share }),
+    wave.maxConcurrent ? fill(messages.rolloutsWords.atATime, { maxConcurrent: wave.maxConcurrent }) : messages.rolloutsWords.allAtOnce,
+    wave.allowedFailures > 0
+      ? fill(messages.rolloutsWords.failuresAllowed, { failures: count(wave.allowedFailures, messages.nouns.failure) })
+      : messages.rolloutsWords.noneMayFail,
+    wave.soak && fill(messages.rolloutsWords.observedFor, { soak: wave.soak }),
+    wave.approval && messages.rolloutsWords.beginsWhenAPersonApprovesIt,
   ]
   return parts.filter(Boolean).join(' · ')
 }
@@ -120,13 +146,13 @@ export function planText(wave: Wave, selects: string | undefined): string {
 export function verbOf(action: RolloutAction, wave?: string): string {
   switch (action) {
     case 'pause':
-      return 'Pause'
+      return messages.rolloutsWords.pause
     case 'resume':
-      return 'Resume'
+      return messages.common.resume
     case 'approve':
-      return wave ? `Approve ${wave}` : 'Approve'
+      return wave ? fill(messages.rolloutsWords.approveWave, { wave }) : messages.rolloutsWords.approve
     case 'abort':
-      return 'Abort'
+      return messages.rolloutsWords.abort
   }
 }
 
@@ -149,15 +175,15 @@ export function conditionTone(type: string, status: string): Tone {
 export function outcomeWord(r: Revision): Word {
   switch (r.outcome) {
     case 'Succeeded':
-      return { label: 'Succeeded', tone: 'ok', means: 'Everything was ready.' }
+      return { label: messages.rolloutsWords.succeeded, tone: 'ok', means: messages.rolloutsWords.everythingWasReady }
     case 'Failed':
-      return { label: 'Failed', tone: 'bad', means: 'Its objects failed, and it was not ready when the next one began.' }
+      return { label: messages.rolloutsWords.failed, tone: 'bad', means: messages.rolloutsWords.objectsFailedNotReadyWhen }
     case 'RolledBack':
-      return { label: 'Taken back', tone: 'warn', means: 'An earlier version was installed in its place.' }
+      return { label: messages.rolloutsWords.takenBack, tone: 'warn', means: messages.rolloutsWords.earlierVersionInstalledPlace }
     case 'Superseded':
-      return { label: 'Superseded', tone: 'idle', means: 'The next one began before it was known how it ends.' }
+      return { label: messages.rolloutsWords.superseded, tone: 'idle', means: messages.rolloutsWords.nextOneBeganBeforeKnown }
   }
-  return { label: 'Under way', tone: 'busy', means: 'It is not known yet how it ends.' }
+  return { label: messages.rolloutsWords.underWay, tone: 'busy', means: messages.rolloutsWords.notKnownYetHowEnds }
 }
 
 /** shortDigest is enough of a digest to compare it by eye. */

@@ -7,9 +7,15 @@ import { query } from '../live/http'
 import { useAsked } from '../live/useAsked'
 import type { ListState } from '../parts/list'
 import type { Filters } from '../api'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 export type Choice = 'channel' | 'version' | 'reason'
-const labels: Record<Choice, string> = { channel: 'Channel', version: 'Installed version', reason: 'Reason' }
+const labels: Record<Choice, string> = {
+  channel: messages.common.channel,
+  version: messages.common.installedVersion,
+  reason: messages.common.reason,
+}
 const valuesOf: Record<Choice, keyof Filters> = { channel: 'channels', version: 'versions', reason: 'reasons' }
 
 /** MoreFilters opens by itself when the address has one of them. */
@@ -28,7 +34,8 @@ export function MoreFilters({ state, choices }: { state: ListState; choices: Cho
         leftSection={<ListFilter size={15} aria-hidden />}
         onClick={toggle}
       >
-        More filters{set > 0 && ` (${set})`}
+        {messages.moreFilters.moreFilters}
+        {set > 0 && ` (${set})`}
       </Button>
       {opened && (
         <div id={id} className="row filters">
@@ -46,7 +53,7 @@ export function MoreFilters({ state, choices }: { state: ListState; choices: Cho
               data={optionsOf(data?.[valuesOf[name]] ?? [], state.parameters.getAll(name))}
               value={state.parameters.getAll(name)}
               onChange={(values) => state.set(name, values)}
-              clearButtonProps={{ 'aria-label': `Clear ${labels[name]}` }}
+              clearButtonProps={{ 'aria-label': fill(messages.moreFilters.clearLabels, { labels: labels[name] }) }}
             />
           ))}
           <Labels key={state.parameters.get('labelSelector') ?? ''} state={state} known={data?.labels ?? []} />
@@ -77,8 +84,8 @@ function Labels({ state, known }: { state: ListState; known: string[] }) {
       }}
     >
       <TextInput
-        label="Labels of the Kyma"
-        placeholder="env=prod,region in (eu,us)"
+        label={messages.moreFilters.labelsOfTheKyma}
+        placeholder={messages.moreFilters.envProdRegionInEuUs}
         size="xs"
         w={260}
         maw="100%"

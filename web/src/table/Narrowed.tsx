@@ -1,22 +1,24 @@
 // What narrows a list without a control of its own, since a link led there: each is told, and can be taken away.
 import { Button } from '@mantine/core'
 import type { ListState } from '../parts/list'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** told says what a filter of an address means. */
 export function told(name: string, value: string): string {
   switch (name) {
     case 'module':
-      return `Module ${value}`
+      return fill(messages.narrowed.moduleValue, { value })
     case 'kyma':
-      return `Kyma ${value}`
+      return fill(messages.narrowed.kymaValue, { value })
     case 'namespace':
-      return `Namespace ${value}`
+      return fill(messages.narrowed.namespaceValue, { value })
     case 'version':
-      return value === 'none' ? 'Not installed yet' : `Version ${value}`
+      return value === 'none' ? messages.narrowed.notInstalledYet : fill(messages.narrowed.versionValue, { value })
     case 'notVersion':
-      return value === 'none' ? 'Installed' : `Not version ${value}`
+      return value === 'none' ? messages.common.installed : fill(messages.narrowed.notVersion, { value })
     case 'cause':
-      return 'One cause of the fleet'
+      return messages.narrowed.oneCauseOfTheFleet
   }
   return `${name}: ${value}`
 }
@@ -25,17 +27,17 @@ export function Narrowed({ state, names }: { state: ListState; names: readonly s
   const all = names.flatMap((name) => state.parameters.getAll(name).map((value) => ({ name, value })))
   if (all.length === 0) return null
   return (
-    <div className="row" role="group" aria-label="Only these">
-      <span className="dim small">Only</span>
+    <div className="row" role="group" aria-label={messages.narrowed.onlyThese}>
+      <span className="dim small">{messages.narrowed.only}</span>
       {all.map(({ name, value }) => (
         <Button key={name + value} size="compact-sm" variant="light" onClick={() => state.toggle(name, value)}>
           {told(name, value)}
           <span aria-hidden="true">&nbsp;✕</span>
-          <span className="hidden-text"> (remove this filter)</span>
+          <span className="hidden-text"> {messages.narrowed.removeThisFilter}</span>
         </Button>
       ))}
       <Button size="compact-sm" variant="subtle" onClick={state.clear}>
-        Show all
+        {messages.common.showAll}
       </Button>
     </div>
   )

@@ -3,13 +3,15 @@ import { Button, Checkbox } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { ask, type Refusal } from '../live/http'
 import type { RowsPath } from './allRows'
-import { sentence } from '../words'
+import { count, sentence } from '../words'
 import { firstRows } from './firstRows'
 import { chosenText, leftText, mostChosen, withAll, without, type Chosen } from './selection'
+import { fill, type Noun } from '../fill'
+import { messages } from '../messages'
 
 interface Props<T> {
-  /** one is what a row is called. */
-  one: string
+  /** noun is what rows are called. */
+  noun: Noun
   rows: T[]
   total: number
   chosen: Chosen<T>
@@ -22,12 +24,12 @@ interface Props<T> {
 }
 
 /** SelectAll chooses all rows of the page that can be chosen, or all of every page. */
-export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, all }: Props<T>) {
+export function SelectAll<T>({ noun, rows, total, chosen, choose, keyOf, open, all }: Props<T>) {
   const [busy, setBusy] = useState(false)
   const [said, setSaid] = useState('')
   const here = rows.filter(open)
   const every = here.length > 0 && here.every((row) => chosen.has(keyOf(row)))
-  const fill = (more: T[]) => {
+  const add = (more: T[]) => {
     const filled = withAll(chosen, more, keyOf)
     choose(filled.chosen)
     setSaid(leftText(filled.left))
@@ -36,7 +38,7 @@ export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, al
     setBusy(true)
     setSaid('')
     try {
-      fill(await firstRows(all, open, mostChosen, ask))
+      add(await firstRows(all, open, mostChosen, ask))
     } catch (refusal) {
       setSaid(sentence((refusal as Refusal).message))
     }
@@ -44,18 +46,18 @@ export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, al
   }
   if (here.length === 0 && total <= rows.length) return null
   return (
-    <div className="row" role="group" aria-label="Choose">
+    <div className="row" role="group" aria-label={messages.common.choose}>
       {here.length > 0 && (
         <Checkbox
-          label={`All of this page that can be chosen (${here.length})`}
+          label={fill(messages.selecting.allPageChosen, { count: here.length })}
           checked={every}
           indeterminate={!every && here.some((row) => chosen.has(keyOf(row)))}
-          onChange={() => (every ? choose(without(chosen, here, keyOf)) : fill(here))}
+          onChange={() => (every ? choose(without(chosen, here, keyOf)) : add(here))}
         />
       )}
       {total > rows.length && (
         <Button size="compact-sm" variant="default" loading={busy} onClick={() => void everyPage()}>
-          Choose all that match, of {total} {one}s
+          {fill(messages.selecting.chooseAllThatMatch, { rows: count(total, noun) })}
         </Button>
       )}
       <span className="small" role="status">
@@ -66,7 +68,7 @@ export function SelectAll<T>({ one, rows, total, chosen, choose, keyOf, open, al
 }
 
 interface BarProps<T> {
-  one: string
+  noun: Noun
   rows: T[]
   chosen: Chosen<T>
   choose: (chosen: Chosen<T>) => void
@@ -77,17 +79,17 @@ interface BarProps<T> {
 }
 
 /** SelectionBar says how many are chosen, and what can be done with them. */
-export function SelectionBar<T>({ one, rows, chosen, choose, keyOf, empty, children }: BarProps<T>) {
+export function SelectionBar<T>({ noun, rows, chosen, choose, keyOf, empty, children }: BarProps<T>) {
   const here = rows.filter((row) => chosen.has(keyOf(row))).length
   return (
     <div className="sticky row between">
       <span className="dim small" role="status">
-        {chosenText(chosen.size, chosen.size - here, one) || empty}
+        {chosenText(chosen.size, chosen.size - here, noun) || empty}
       </span>
       <div className="row">
         {chosen.size > 0 && (
           <Button variant="subtle" onClick={() => choose(new Map())}>
-            Choose none
+            {messages.selecting.chooseNone}
           </Button>
         )}
         {children}

@@ -13,6 +13,8 @@ import { usePrefs } from './DataTable'
 import { tablePrefs, visible, withColumn, withoutColumns, type Choosable } from './prefs'
 import { useViews } from './useViews'
 import { addressOf, longestName, mostViews, nameOf, savedViews, withoutView, withView } from './views'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 /** Export is how a list becomes a file. */
 export interface Export<T> {
@@ -31,7 +33,7 @@ interface ToolsProps<T> {
 export function TableTools<T>({ name, columns, file }: ToolsProps<T>) {
   const prefs = usePrefs()
   return (
-    <div className="row" role="group" aria-label="Table">
+    <div className="row" role="group" aria-label={messages.tableTools.table}>
       <Button
         size="compact-sm"
         variant={prefs.dense ? 'filled' : 'default'}
@@ -39,7 +41,7 @@ export function TableTools<T>({ name, columns, file }: ToolsProps<T>) {
         leftSection={<Rows3 size={15} aria-hidden />}
         onClick={() => tablePrefs.set({ ...prefs, dense: !prefs.dense })}
       >
-        Compact
+        {messages.tableTools.compact}
       </Button>
       <Columns name={name} columns={columns} />
       <Views />
@@ -55,11 +57,11 @@ function Columns({ name, columns }: { name: string; columns: (Column & Choosable
     <Popover position="bottom-start" trapFocus returnFocus shadow="md">
       <Popover.Target>
         <Button size="compact-sm" variant="default" leftSection={<Columns3 size={15} aria-hidden />}>
-          Columns
+          {messages.tableTools.columns}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
-        <div className="stack tight" role="group" aria-label="Columns that are shown">
+        <div className="stack tight" role="group" aria-label={messages.tableTools.columnsThatAreShown}>
           {columns.slice(1).map(({ key, label }) => (
             <label key={key} className="row check">
               <input
@@ -71,7 +73,7 @@ function Columns({ name, columns }: { name: string; columns: (Column & Choosable
             </label>
           ))}
           <Button size="compact-sm" variant="light" onClick={() => tablePrefs.set(withoutColumns(prefs, name))}>
-            Reset
+            {messages.tableTools.reset}
           </Button>
         </div>
       </Popover.Dropdown>
@@ -88,20 +90,24 @@ function Views() {
     <Popover position="bottom-start" width={300} trapFocus returnFocus shadow="md" opened={opened} onChange={setOpened}>
       <Popover.Target>
         <Button size="compact-sm" variant="default" leftSection={<Bookmark size={15} aria-hidden />} onClick={() => setOpened(!opened)}>
-          Views
+          {messages.tableTools.views}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <div className="stack tight">
           <Keep here={here} />
           {views.length > 0 && (
-            <ul className="views" aria-label="Saved views">
+            <ul className="views" aria-label={messages.tableTools.savedViews}>
               {views.map(({ name, path }) => (
                 <li key={name} className="row between nowrap-row">
                   <Link to={path} aria-current={path === here ? 'page' : undefined} onClick={() => setOpened(false)}>
                     {name}
                   </Link>
-                  <CloseButton size="sm" aria-label={`Forget the view ${name}`} onClick={() => savedViews.set(withoutView(views, name))} />
+                  <CloseButton
+                    size="sm"
+                    aria-label={fill(messages.tableTools.forgetTheView, { name })}
+                    onClick={() => savedViews.set(withoutView(views, name))}
+                  />
                 </li>
               ))}
             </ul>
@@ -120,23 +126,30 @@ function Keep({ here }: { here: string }) {
   const keep = (event: FormEvent) => {
     event.preventDefault()
     const next = withView(views, name, here)
-    if (!next) return setSaid(views.length >= mostViews ? `There are ${mostViews} views: forget one first.` : 'This cannot be saved.')
-    setSaid(savedViews.set(next) ? `Saved as ${nameOf(name)}.` : 'This browser stores nothing: the view is gone after a reload.')
+    if (!next)
+      return setSaid(
+        views.length >= mostViews
+          ? fill(messages.tableTools.thereAreViewsForgetOneFirst, { mostViews })
+          : messages.tableTools.thisCannotBeSaved,
+      )
+    setSaid(
+      savedViews.set(next) ? fill(messages.tableTools.savedAs, { name: nameOf(name) }) : messages.tableTools.browserStoresNothingViewGone,
+    )
     setName('')
   }
   return (
     <form onSubmit={keep} className="stack tight">
       <TextInput
         size="xs"
-        label="Save what this page shows as"
-        description="Filters and order, in this browser."
+        label={messages.tableTools.saveWhatThisPageShowsAs}
+        description={messages.tableTools.filtersAndOrderInThisBrowser}
         value={name}
         maxLength={longestName}
         onChange={(event) => setName(event.currentTarget.value)}
         data-autofocus
       />
       <Button size="compact-sm" type="submit" disabled={nameOf(name) === ''}>
-        Save the view
+        {messages.tableTools.saveTheView}
       </Button>
       <p className="small flat" role="status">
         {said}
@@ -154,12 +167,18 @@ function Save<T>({ name, file }: { name: string; file: Export<T> }) {
     try {
       const { rows, whole } = await allRows(file.path, file.parameters, file.keyOf, ask)
       const lines = rows.map((row) => file.fields.map(([, value]) => value(row)))
-      download(`${name}.csv`, csvOf(file.fields.map(([head]) => head), lines))
-      const saved = `${count(rows.length, 'row')} saved`
+      download(
+        `${name}.csv`,
+        csvOf(
+          file.fields.map(([head]) => head),
+          lines,
+        ),
+      )
+      const saved = fill(messages.tableTools.rowsSaved, { rows: count(rows.length, messages.nouns.row) })
       if (whole) setSaid({ text: saved + '.', bad: false })
-      else setSaid({ text: `The list changed while it was read: ${saved}, and some may be missing.`, bad: true })
+      else setSaid({ text: fill(messages.tableTools.listChangedWhileReadSome, { saved }), bad: true })
     } catch (error) {
-      setSaid({ text: error instanceof Error ? error.message : 'The rows could not be read.', bad: true })
+      setSaid({ text: error instanceof Error ? error.message : messages.tableTools.theRowsCouldNotBeRead, bad: true })
     } finally {
       setBusy(false)
     }
@@ -173,7 +192,8 @@ function Save<T>({ name, file }: { name: string; file: Export<T> }) {
         leftSection={<Download size={15} aria-hidden />}
         onClick={() => void save()}
       >
-        CSV<span className="hidden-text"> of all rows</span>
+        {messages.tableTools.csv}
+        <span className="hidden-text"> {messages.tableTools.ofAllRows}</span>
       </Button>
       {said?.bad ? (
         <Notice tone="warn">

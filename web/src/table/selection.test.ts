@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { messages } from '../messages'
 import { Drafts, forgetStored, type Tab } from '../app/drafts'
 import { isModule, plainModule, selectable, upgradeKey } from '../deeds/upgrading'
 import { module_ } from '../../mock/fixtures'
@@ -24,9 +25,9 @@ describe('a selection', () => {
   it('keeps what was chosen elsewhere', () => {
     expect(withAll(of(['x']), ['a', 'b'], id).chosen.size).toBe(3)
     expect([...without(of(['x', 'a']), ['a', 'b'], id).keys()]).toEqual(['x'])
-    expect(chosenText(3, 2, 'module')).toBe('3 modules chosen, 2 of them not on this page')
-    expect(chosenText(1, 0, 'module')).toBe('1 module chosen')
-    expect(chosenText(0, 0, 'module')).toBe('')
+    expect(chosenText(3, 2, messages.nouns.module)).toBe('3 modules chosen, 2 of them not on this page')
+    expect(chosenText(1, 0, messages.nouns.module)).toBe('1 module chosen')
+    expect(chosenText(0, 0, messages.nouns.module)).toBe('')
   })
   it('is for any order of flips what was flipped an odd number of times', () => {
     let seed = 7

@@ -2,6 +2,8 @@
 import { useCallback, useEffect, useState } from 'react'
 import { useDrafts } from '../app/drafts'
 import { count } from '../words'
+import { fill, type Noun } from '../fill'
+import { messages } from '../messages'
 
 /** mostChosen is how many modules one operation takes; the server refuses more. */
 export const mostChosen = 500
@@ -37,13 +39,16 @@ export function without<T>(chosen: Chosen<T>, rows: T[], keyOf: (row: T) => stri
 
 /** leftText says in one sentence that something did not fit. */
 export function leftText(left: number): string {
-  return left === 0 ? '' : `${mostChosen} are chosen, as many as one operation takes: more match, for the next one.`
+  return left === 0 ? '' : fill(messages.selection.chosenManyOneOperationTakes, { mostChosen })
 }
 
 /** chosenText says how many rows are chosen, and how many of them this page does not show. */
-export function chosenText(all: number, elsewhere: number, one: string): string {
+export function chosenText(all: number, elsewhere: number, noun: Noun): string {
   if (all === 0) return ''
-  return `${count(all, one)} chosen` + (elsewhere > 0 ? `, ${elsewhere} of them not on this page` : '')
+  return (
+    fill(messages.selection.countedChosen, { counted: count(all, noun) }) +
+    (elsewhere > 0 ? fill(messages.selection.ofThemNotOnThisPage, { elsewhere }) : '')
+  )
 }
 
 /** fromStored are rows that were stored, as far as they are what keyOf expects. */

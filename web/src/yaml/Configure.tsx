@@ -7,6 +7,8 @@ import { mistakesOf, type Mistake } from '../form/schema'
 import { SchemaForm } from '../form/SchemaForm'
 import { Notice } from '../parts/basics'
 import { fromYaml, toYaml } from './text'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const editor = codeOf(async () => ({ Page: (await import('./Editor')).Editor }))
 
@@ -72,17 +74,17 @@ export function Configure({ start, edit, fallback, schema, readOnly, verb, done,
           <SegmentedControl
             value={mode}
             onChange={change}
-            aria-label="How to edit"
+            aria-label={messages.configure.howToEdit}
             disabled={'error' in parsed}
             data={[
-              { value: 'form', label: 'Form' },
-              { value: 'yaml', label: 'YAML' },
+              { value: 'form', label: messages.configure.form },
+              { value: 'yaml', label: messages.common.yaml },
             ]}
           />
         )}
         {fallback && !readOnly && (
           <Button variant="subtle" size="compact-sm" onClick={() => reset({ ...start, spec: fallback['spec'] })}>
-            As the module suggests
+            {messages.common.asTheModuleSuggests}
           </Button>
         )}
       </div>
@@ -96,7 +98,9 @@ export function Configure({ start, edit, fallback, schema, readOnly, verb, done,
         />
       ) : (
         <Part code={editor}>
-          {(Editor) => <Editor label="The configuration as YAML" text={text} readOnly={readOnly} change={(to) => type({ text: to })} />}
+          {(Editor) => (
+            <Editor label={messages.configure.theConfigurationAsYaml} text={text} readOnly={readOnly} change={(to) => type({ text: to })} />
+          )}
         </Part>
       )}
       <Wrong parsed={parsed} mistakes={tried || mode === 'yaml' ? mistakes : []} />
@@ -107,7 +111,7 @@ export function Configure({ start, edit, fallback, schema, readOnly, verb, done,
           </Button>
           {cancel && (
             <Button variant="default" onClick={cancel}>
-              Cancel
+              {messages.common.cancel}
             </Button>
           )}
         </div>
@@ -119,18 +123,21 @@ export function Configure({ start, edit, fallback, schema, readOnly, verb, done,
 function Wrong({ parsed, mistakes }: { parsed: ReturnType<typeof fromYaml>; mistakes: Mistake[] }) {
   if ('error' in parsed) {
     return (
-      <Notice tone="bad" title={parsed.line ? `Line ${parsed.line} cannot be read` : 'This cannot be read'}>
+      <Notice
+        tone="bad"
+        title={parsed.line ? fill(messages.configure.lineCannotBeRead, { line: parsed.line }) : messages.configure.thisCannotBeRead}
+      >
         <p>{parsed.error}</p>
       </Notice>
     )
   }
   if (mistakes.length === 0) return null
   return (
-    <Notice tone="bad" title="This does not fit yet">
+    <Notice tone="bad" title={messages.configure.thisDoesNotFitYet}>
       <ul>
         {mistakes.slice(0, 8).map((mistake, i) => (
           <li key={i}>
-            <span className="mono">{mistake.path || 'spec'}</span>: {mistake.message}
+            <span className="mono">{mistake.path || messages.configure.spec}</span>: {mistake.message}
           </li>
         ))}
       </ul>

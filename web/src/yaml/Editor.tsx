@@ -7,6 +7,8 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import { nonce } from '../app/nonce'
+import { fill } from '../fill'
+import { messages } from '../messages'
 
 const colors = HighlightStyle.define([
   { tag: [tags.definition(tags.propertyName), tags.propertyName], color: 'var(--busy-fg)', fontWeight: '600' },
@@ -71,7 +73,7 @@ function extensionsOf(label: string, readOnly: boolean, changed: (text: string) 
     look,
     EditorView.lineWrapping,
     keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
-    EditorView.contentAttributes.of({ 'aria-label': `${label}. Press Escape, then Tab, to leave the editor.` }),
+    EditorView.contentAttributes.of({ 'aria-label': fill(messages.editor.pressEscapeTabLeaveEditor, { label }) }),
     EditorState.readOnly.of(readOnly),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) changed(update.state.doc.toString())

@@ -1,6 +1,7 @@
 // YAML text and objects. What a user writes is checked before anything is sent.
 import { parseDocument, stringify } from 'yaml'
 import type { Json, JsonObject } from '../api'
+import { messages } from '../messages'
 
 export type Parsed = { value: JsonObject } | { error: string; line?: number }
 
@@ -13,7 +14,7 @@ export function toYaml(value: Json): string {
 
 /** fromYaml reads one object. No aliases: a few lines of them can make gigabytes. */
 export function fromYaml(text: string): Parsed {
-  if (text.length > longest) return { error: 'This is longer than 512 KiB: too much for one object.' }
+  if (text.length > longest) return { error: messages.text.longer512KiBTooMuch }
   const document = parseDocument(text, { maxAliasCount: 0, uniqueKeys: true, version: '1.2', schema: 'core' } as never)
   const wrong = document.errors[0]
   if (wrong) return { error: firstLine(wrong.message), line: wrong.linePos?.[0].line }
@@ -23,8 +24,7 @@ export function fromYaml(text: string): Parsed {
   } catch (error) {
     return { error: firstLine((error as Error).message) }
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    return { error: 'One object is needed: lines of "name: value".' }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return { error: messages.text.oneObjectNeededLinesName }
   return { value: value as JsonObject }
 }
 

@@ -13,7 +13,7 @@ func TestExporter_SendsWhatIsRecorded(t *testing.T) {
 	c := startCollector(t, ok)
 	exporter, counted, log := start(t, c.URL+"/prefix/", map[string]string{
 		"OTEL_EXPORTER_OTLP_HEADERS": "x-token=s3cret", "OTEL_SERVICE_NAME": "mine",
-		"OTEL_EXPORTER_OTLP_ENDPOINT": dead(t), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": dead(t),
+		"OTEL_EXPORTER_OTLP_ENDPOINT": dead, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": dead,
 	})
 	exporter.record(t, "one", "two")
 	counted.until(t, "map[sent:2]")
@@ -63,7 +63,7 @@ func TestExporter_LogsAnOutageOnce(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct{ endpoint, cause string }{
-		"nothing listens":         {dead(t), "no connection"},
+		"nothing listens":         {dead, "no connection"},
 		"an error":                {startCollector(t, says(http.StatusBadRequest)).URL + "/prefix", "HTTP status 400"},
 		"an error for a year":     {startCollector(t, says(http.StatusServiceUnavailable)).URL + "/prefix", "HTTP status 503"},
 		"another collector":       {startCollector(t, says(http.StatusTemporaryRedirect)).URL + "/prefix", "HTTP status 307"},
