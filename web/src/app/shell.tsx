@@ -69,7 +69,7 @@ function Account() {
   return (
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={fill(messages.shell.accountUser, { user: session?.user ?? '' })}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={fill(messages.shell.account, { user: session?.user ?? '' })}>
           <CircleUser size={19} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -236,7 +236,7 @@ export function Shell() {
         <div className="row nowrap-row">
           {n > 0 && (
             <NavLink to="/operations" className="state tone-busy plain">
-              {fill(messages.shell.nRunning, { n })}
+              {fill(messages.shell.countRunning, { count: n })}
               <span className="hidden-text"> {formOf(n, messages.nouns.operation)}</span>
             </NavLink>
           )}

@@ -54,7 +54,7 @@ export function OperationView({ operation }: { operation: Operation }) {
           {fillNodes(messages.progress.startedBy, {
             user: operation.user || messages.progress.anUnknownUser,
             ago: <Ago at={operation.created} />,
-            means: word.means,
+            state: word.means,
           })}
         </p>
         {operation.message && (

@@ -30,7 +30,7 @@ export function Pairs({ field, value, set, disabled }: Props) {
         {rows.map((row, i) => (
           <div key={row.id} className="row">
             <TextInput
-              aria-label={fill(messages.pairs.nameOf, { i: i + 1, label: field.label })}
+              aria-label={fill(messages.pairs.nameOf, { number: i + 1, label: field.label })}
               value={row.name}
               disabled={disabled}
               error={repeated(rows, row) && messages.pairs.nameAlreadyThere}

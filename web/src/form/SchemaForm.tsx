@@ -167,7 +167,7 @@ function Groups({ field, inner, value, set }: { field: Field; inner: Inner; valu
             <div className="stack tight">
               <Fields fields={fieldsOf(schema, [...field.path, String(i)])} inner={inner} />
               <Remove
-                label={fill(messages.schemaForm.removeLabelI, { label: field.label, i: i + 1 })}
+                label={fill(messages.schemaForm.removeNumber, { label: field.label, number: i + 1 })}
                 disabled={inner.disabled}
                 onClick={() => {
                   const left = items.filter((_item, j) => j !== i)

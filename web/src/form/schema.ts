@@ -107,9 +107,9 @@ function helpOf(schema: Schema): string | undefined {
   const hints: string[] = []
   if (schema.description) hints.push(schema.description.length > 400 ? schema.description.slice(0, 400) + '…' : schema.description)
   if (schema.minimum !== undefined && schema.maximum !== undefined)
-    hints.push(fill(messages.schema.fromTo, { minimum: schema.minimum, maximum: schema.maximum }))
+    hints.push(fill(messages.schema.range, { minimum: schema.minimum, maximum: schema.maximum }))
   if (schema.default !== undefined && typeof schema.default !== 'object')
-    hints.push(fill(messages.schema.withoutAValue, { default: String(schema.default) }))
+    hints.push(fill(messages.schema.default, { value: String(schema.default) }))
   return hints.length > 0 ? hints.join(' ') : undefined
 }
 
@@ -155,20 +155,20 @@ export function mistakesOf(value: Json | undefined, schema: Schema, path: string
   if (value === undefined || value === null) return []
   if (path.length > 2 * mostDepth || free(schema)) return []
   if (schema.enum && !schema.enum.some((one) => JSON.stringify(one) === JSON.stringify(value))) {
-    return wrong(fill(messages.schema.oneOfIsNeeded, { enum: schema.enum.map(String).join(', ') }))
+    return wrong(fill(messages.schema.oneOf, { values: schema.enum.map(String).join(', ') }))
   }
   switch (schema.type) {
     case 'string':
-      return typeof value === 'string' ? lengthOf(value, schema, wrong) : wrong(messages.schema.textIsNeeded)
+      return typeof value === 'string' ? lengthOf(value, schema, wrong) : wrong(messages.schema.string)
     case 'integer':
     case 'number':
-      return typeof value === 'number' ? rangeOf(value, schema, wrong) : wrong(messages.schema.aNumberIsNeeded)
+      return typeof value === 'number' ? rangeOf(value, schema, wrong) : wrong(messages.schema.number)
     case 'boolean':
-      return typeof value === 'boolean' ? [] : wrong(messages.schema.yesOrNoIsNeeded)
+      return typeof value === 'boolean' ? [] : wrong(messages.schema.boolean)
     case 'array':
-      return Array.isArray(value) ? itemsOf(value, schema, path, wrong) : wrong(messages.schema.aListIsNeeded)
+      return Array.isArray(value) ? itemsOf(value, schema, path, wrong) : wrong(messages.schema.array)
     case 'object':
-      return typeof value === 'object' && !Array.isArray(value) ? partsOf(value, schema, path) : wrong(messages.schema.anObjectIsNeeded)
+      return typeof value === 'object' && !Array.isArray(value) ? partsOf(value, schema, path) : wrong(messages.schema.object)
   }
   return []
 }
@@ -182,31 +182,31 @@ type Wrong = (message: string) => Mistake[]
 
 function lengthOf(value: string, schema: Schema, wrong: Wrong): Mistake[] {
   if (schema.minLength !== undefined && value.length < schema.minLength)
-    return wrong(fill(messages.schema.atLeastCharactersAreNeeded, { minLength: schema.minLength }))
+    return wrong(fill(messages.schema.minLength, { least: schema.minLength }))
   if (schema.maxLength !== undefined && value.length > schema.maxLength)
-    return wrong(fill(messages.schema.atMostCharactersFit, { maxLength: schema.maxLength }))
+    return wrong(fill(messages.schema.maxLength, { most: schema.maxLength }))
   return []
 }
 
 function rangeOf(value: number, schema: Schema, wrong: Wrong): Mistake[] {
-  if (!Number.isFinite(value)) return wrong(messages.schema.aNumberIsNeeded)
-  if (schema.type === 'integer' && !Number.isInteger(value)) return wrong(messages.schema.aWholeNumberIsNeeded)
-  if (schema.minimum !== undefined && value < schema.minimum) return wrong(fill(messages.schema.isTheLeast, { minimum: schema.minimum }))
-  if (schema.maximum !== undefined && value > schema.maximum) return wrong(fill(messages.schema.isTheMost, { maximum: schema.maximum }))
+  if (!Number.isFinite(value)) return wrong(messages.schema.number)
+  if (schema.type === 'integer' && !Number.isInteger(value)) return wrong(messages.schema.integer)
+  if (schema.minimum !== undefined && value < schema.minimum) return wrong(fill(messages.schema.minimum, { least: schema.minimum }))
+  if (schema.maximum !== undefined && value > schema.maximum) return wrong(fill(messages.schema.maximum, { most: schema.maximum }))
   return []
 }
 
 function itemsOf(value: Json[], schema: Schema, path: string[], wrong: Wrong): Mistake[] {
   if (schema.minItems !== undefined && value.length < schema.minItems)
-    return wrong(fill(messages.schema.atLeastAreNeeded, { minItems: schema.minItems }))
+    return wrong(fill(messages.schema.minItems, { least: schema.minItems }))
   if (schema.maxItems !== undefined && value.length > schema.maxItems)
-    return wrong(fill(messages.schema.atMostFit, { maxItems: schema.maxItems }))
+    return wrong(fill(messages.schema.maxItems, { most: schema.maxItems }))
   const items = schema.items
   if (!items) return []
   return value.flatMap((one, i) => {
     const where = [...path, String(i)]
     const lacking = one === null && items.type && !items.nullable // without a type, nothing may be what fits
-    return lacking ? [{ path: where.join('.'), message: messages.schema.thisIsEmpty }] : mistakesOf(one, items, where)
+    return lacking ? [{ path: where.join('.'), message: messages.schema.empty }] : mistakesOf(one, items, where)
   })
 }
 
@@ -218,7 +218,7 @@ function lacks(value: JsonObject, name: string, schema: Schema | undefined): boo
 
 function partsOf(value: JsonObject, schema: Schema, path: string[]): Mistake[] {
   const missing = (schema.required ?? []).filter((name) => lacks(value, name, schema.properties?.[name]))
-  const mistakes: Mistake[] = missing.map((name) => ({ path: [...path, name].join('.'), message: messages.schema.thisIsNeeded }))
+  const mistakes: Mistake[] = missing.map((name) => ({ path: [...path, name].join('.'), message: messages.schema.required }))
   for (const name of Object.keys(schema.properties ?? {})) {
     const own = schema.properties?.[name]
     if (own && Object.hasOwn(value, name) && !missing.includes(name)) mistakes.push(...mistakesOf(value[name], own, [...path, name]))

@@ -105,8 +105,8 @@ const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 /** wrongLabel says what is wrong with the labels; empty: nothing. */
 export function wrongLabel(form: Form): string {
   for (const [name, value] of Object.entries(form.labels)) {
-    if (!labelName.test(name)) return fill(messages.form.isNoNameOfALabel, { name: name || messages.form.anEmptyText })
-    if (!labelValue.test(String(value ?? ''))) return fill(messages.form.labelNoValueLabel, { name, value: String(value) })
+    if (!labelName.test(name)) return fill(messages.form.notALabelName, { name: name || messages.form.anEmptyText })
+    if (!labelValue.test(String(value ?? ''))) return fill(messages.form.notALabelValue, { name, value: String(value) })
   }
   return ''
 }

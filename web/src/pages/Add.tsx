@@ -122,7 +122,7 @@ function Onward({ w, go }: { w: Wizard; go: (to: Step) => void }) {
   return (
     <div className="sticky row between">
       <span className="dim small" role="status">
-        {hindered || fill(messages.add.chosenPicks, { picks: w.picks.map((p) => p.offer.name).join(', ') })}
+        {hindered || fill(messages.add.chosen, { modules: w.picks.map((p) => p.offer.name).join(', ') })}
       </span>
       <div className="row">
         {before && (

@@ -112,7 +112,7 @@ function Row({ module: m }: { module: FleetModule }) {
               {m.mandatory && <Tag means={messages.common.everyKymaHasThisModule}>{messages.common.mandatory}</Tag>}
               {m.waiting > 0 && (
                 <To to={`/rollouts?search=${encodeURIComponent(m.name)}`}>
-                  <span className="small">{fill(messages.fleet.waitForARollout, { waiting: m.waiting.toLocaleString('en') })}</span>
+                  <span className="small">{fill(messages.fleet.waitForARollout, { count: m.waiting.toLocaleString('en') })}</span>
                 </To>
               )}
             </div>
@@ -183,7 +183,7 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
         {(v.channels ?? []).join(', ') || (v.troubled === 0 && '\u00a0')}
         {v.troubled > 0 && (
           <To to={modulesOf(m, { version: v.version, attention: true })}>
-            {fill(messages.fleet.inTrouble, { troubled: v.troubled.toLocaleString('en') })}
+            {fill(messages.fleet.inTrouble, { count: v.troubled.toLocaleString('en') })}
             <span className="hidden-text"> {fill(messages.fleet.withVersion, { module: m.name, version: name })}</span>
           </To>
         )}

@@ -120,7 +120,7 @@ function Status({ data }: { data: KymaDetail }) {
         <Conditions conditions={data.conditions ?? kyma.conditions ?? []} />
       </section>
       <section className="card pad stack">
-        <h2 className="flat">{messages.kyma.facts}</h2>
+        <h2 className="flat">{messages.kyma.details}</h2>
         <dl className="facts">
           <dt>{messages.common.channel}</dt>
           <dd>{kyma.channel}</dd>

@@ -34,9 +34,7 @@ export function ConsentCard({ data }: { data: ModuleDetail }) {
         <ShieldQuestion size={22} aria-hidden color="var(--busy-line)" />
         <h2 id="consent" className="flat">
           {pending.version}{' '}
-          {act
-            ? messages.common.waitsForYourConsent
-            : fill(messages.moduleConsent.waitsForTheConsentOf, { sides: sidesText(pending.from) })}
+          {act ? messages.common.waitsForYourConsent : fill(messages.moduleConsent.waitsForTheConsentOf, { who: sidesText(pending.from) })}
         </h2>
       </div>
       <p className="flat">

@@ -99,16 +99,16 @@ function Ways({ data, deed, setDeed }: WaysProps) {
           leftSection={<Undo2 size={16} aria-hidden />}
           onClick={() => setDeed(back.deed)}
         >
-          {fill(messages.moduleHistory.goBackToTo, { to: back.deed.version })}
+          {fill(messages.moduleHistory.rollBackTo, { version: back.deed.version })}
         </Action>
       )}
       <DeedModal
         title={
           deed?.kind === 'back'
-            ? fill(messages.moduleHistory.goBackToNameTo, { name, to })
-            : fill(messages.moduleHistory.tryAgainWhatWentBackFrom, { name })
+            ? fill(messages.moduleHistory.rollBackQuestion, { name, version: to })
+            : fill(messages.moduleHistory.retryQuestion, { name })
         }
-        verb={deed?.kind === 'back' ? fill(messages.moduleHistory.goBackToTo, { to }) : messages.common.tryAgain}
+        verb={deed?.kind === 'back' ? fill(messages.moduleHistory.rollBackTo, { version: to }) : messages.common.tryAgain}
         danger={deed?.kind === 'back'}
         deed={deed}
         close={() => setDeed(null)}
@@ -152,7 +152,7 @@ function RevisionOf({ revision: r, way, choose }: { revision: Revision; way?: Wa
       {act && (
         <div className="row">
           <Action size="compact-sm" variant="light" allowed={act.allowed} why={act.why} onClick={() => choose(act.deed)}>
-            {act.deed.kind === 'back' ? messages.moduleHistory.goBackToThisVersion : messages.moduleHistory.tryThisVersionAgain}
+            {act.deed.kind === 'back' ? messages.moduleHistory.rollBackToThisVersion : messages.moduleHistory.tryThisVersionAgain}
           </Action>
         </div>
       )}

@@ -47,7 +47,10 @@ export function PermissionsTab({ data }: { data: ModuleDetail }) {
           <NativeSelect
             aria-label={messages.common.version}
             value={version}
-            data={versions.map((v) => ({ value: v, label: v === installed ? fill(messages.modulePermissions.vInstalled, { v }) : v }))}
+            data={versions.map((v) => ({
+              value: v,
+              label: v === installed ? fill(messages.modulePermissions.installed, { version: v }) : v,
+            }))}
             onChange={(event) => state.set('version', event.currentTarget.value)}
           />
         )}

@@ -220,7 +220,7 @@ function Modules({ form, place, change }: Part) {
               why ||
               (form.release
                 ? messages.newKyma.inTheVersionOfTheRelease
-                : fill(messages.newKyma.versionVersionIn, { versionIn: versionIn(form, module) }))
+                : fill(messages.newKyma.inVersion, { version: versionIn(form, module) }))
             }
             checked={form.modules.includes(module.name)}
             disabled={why !== ''}

@@ -170,7 +170,7 @@ export function Tested({ test }: { test: SourceTest }) {
         <p className="mono small">{test.digest}</p>
       </Notice>
       {problems.length > 0 && (
-        <Notice tone="warn" title={fill(messages.newSource.inIt, { problems: count(problems.length, messages.nouns.problem) })}>
+        <Notice tone="warn" title={fill(messages.newSource.problemsInIt, { problems: count(problems.length, messages.nouns.problem) })}>
           <ul>
             {problems.slice(0, 10).map((p, i) => (
               <li key={i}>

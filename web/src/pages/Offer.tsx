@@ -58,7 +58,7 @@ function Body({ offer }: { offer: OfferRow }) {
       />
       {offer.mandatory && (
         <Notice tone="busy">
-          <p>{fill(messages.offer.mandatoryEveryKymaGetsVersion, { mandatory: offer.mandatory })}</p>
+          <p>{fill(messages.offer.mandatoryVersion, { version: offer.mandatory })}</p>
         </Notice>
       )}
       {(offer.channels ?? [])

@@ -143,7 +143,7 @@ function Needs({ data }: { data: OverviewBody }) {
     <section className="card" aria-labelledby="needs">
       <div className="card-head">
         <h2 id="needs">{messages.common.needsAttention}</h2>
-        <span className="dim small">{fill(messages.overview.theWorstFirst, { things: count(total, messages.nouns.thing) })}</span>
+        <span className="dim small">{fill(messages.overview.worstFirst, { rows: count(total, messages.nouns.thing) })}</span>
       </div>
       <ul className="attention" aria-live="polite">
         {items.map((item) => (

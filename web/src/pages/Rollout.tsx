@@ -333,7 +333,7 @@ function About({ data }: { data: RolloutDetail }) {
         <h2 className="flat">{messages.rollout.plan}</h2>
         <dl className="facts">
           <dt>{messages.rollout.failedAfter}</dt>
-          <dd>{fill(messages.rollout.withoutBeingReady, { progressDeadline: rollout.progressDeadline || '30m' })}</dd>
+          <dd>{fill(messages.rollout.withoutBeingReady, { deadline: rollout.progressDeadline || '30m' })}</dd>
           <dt>{messages.rollout.whenTooManyFail}</dt>
           <dd>{rollout.onFailure === 'Rollback' ? messages.rollout.thoseThatHaveItGoBack : messages.rollout.noFurtherKymaGetsIt}</dd>
           {last && (

@@ -102,7 +102,7 @@ export function Page({ leave }: { leave: (chosen?: boolean) => void }) {
     const words = text.trim()
     const all = (what: string, path: string): Candidate => ({
       kind: 'Page',
-      name: fill(messages.palette.allWith, { what, words }),
+      name: fill(messages.palette.allWith, { kind: what, words }),
       to: `${path}?search=${encodeURIComponent(words)}`,
     })
     return words === '' ? best : [...best, all('modules', '/modules'), all(messages.common.kymas, '/kymas')]

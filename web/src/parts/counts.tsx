@@ -17,7 +17,7 @@ export function Counts({ title, of, to, noun }: { title: string; of: CountsOf; t
     <section className="card pad stack tight" aria-label={title}>
       <div className="row between">
         <h2 className="flat">{title}</h2>
-        <To to={to}>{all === 0 ? messages.counts.none : fill(messages.counts.allCounted, { counted: count(all, noun) })}</To>
+        <To to={to}>{all === 0 ? messages.counts.none : fill(messages.counts.all, { rows: count(all, noun) })}</To>
       </div>
       {all > 0 && (
         <div className="bar" aria-hidden="true">

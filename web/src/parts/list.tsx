@@ -258,7 +258,7 @@ export function Pages({ state, total, noun }: { state: ListState; total: number;
     <div className="row between">
       <p className="dim small" role="status">
         {pages > 1
-          ? fill(messages.list.firstMinOfCounted, { first, min: Math.min(total, first + pageSize - 1), counted: count(total, noun) })
+          ? fill(messages.list.range, { first, last: Math.min(total, first + pageSize - 1), rows: count(total, noun) })
           : count(total, noun)}
       </p>
       {pages > 1 && (
@@ -267,8 +267,8 @@ export function Pages({ state, total, noun }: { state: ListState; total: number;
           value={Math.min(state.page, pages)}
           size="sm"
           onChange={(page) => state.set('page', page > 1 ? String(page) : undefined)}
-          getControlProps={(control) => ({ 'aria-label': fill(messages.list.controlPage, { control }) })}
-          getItemProps={(page) => ({ 'aria-label': fill(messages.list.pagePage, { page }) })}
+          getControlProps={(control) => ({ 'aria-label': fill(messages.list.goToPage, { which: control }) })}
+          getItemProps={(page) => ({ 'aria-label': fill(messages.list.page, { page }) })}
         />
       )}
     </div>

@@ -15,7 +15,7 @@ export function Reads({ sources }: { sources: SourceLine[] }) {
       {waiting.length > 0 && (
         <span className="row dim">
           <Loader size="xs" />
-          {fill(messages.shelves.readingWaiting, { waiting: waiting.map(({ name }) => name).join(', ') })}
+          {fill(messages.shelves.reading, { sources: waiting.map(({ name }) => name).join(', ') })}
         </span>
       )}
       {sources
@@ -26,7 +26,7 @@ export function Reads({ sources }: { sources: SourceLine[] }) {
               {fillNodes(messages.shelves.readsItAgain, {
                 error: sentence(source.error),
                 left: <Left source={source} />,
-                to: <To to="/sources">{messages.common.sources}</To>,
+                sources: <To to="/sources">{messages.common.sources}</To>,
               })}
             </p>
           </Notice>

@@ -144,7 +144,7 @@ function Everything({ review, open }: { review: Review; open: boolean }) {
     <>
       <Findings findings={may} label={fill(messages.versionMay.everythingThatMayDo, { version: review.version })} />
       {more > 0 && (
-        <p className="dim small">{fill(messages.versionMay.andNoneOfThemGraver, { things: count(more, messages.nouns.moreThing) })}</p>
+        <p className="dim small">{fill(messages.versionMay.noneMoreSevere, { things: count(more, messages.nouns.moreThing) })}</p>
       )}
     </>
   )

@@ -57,10 +57,10 @@ export function headline({ version, against, sentences, total, besides }: Said):
   const [gravest] = sentences
   const first = !against
   if (!gravest) {
-    if (first) return fill(messages.reviewWords.asksNothingBeyondOwnObjects, { version })
+    if (first) return fill(messages.reviewWords.asksForNothing, { version })
     return besides
       ? fill(messages.reviewWords.asksForNoFurtherRightsThan, { version, against })
-      : fill(messages.reviewWords.asksNothingNot, { version, against })
+      : fill(messages.reviewWords.asksForNothingNew, { version, against })
   }
   const more = Math.max(total, sentences.length) - 1
   const rest = more > 0 ? fill(messages.reviewWords.andAsksFor, { things: count(more, messages.nouns.moreThing) }) : ''

@@ -111,8 +111,8 @@ function Outcome({ release, version, now }: { release: Release; version: string;
   if (!now || !lower(version, now)) {
     return (
       <p className="dim flat">
-        {fill(messages.promotion.everyModuleFollowsUpgradedSoon, {
-          now: now ? fill(messages.promotion.theChannelOffersNow, { now }) : messages.promotion.theChannelOffersNothingYet,
+        {fill(messages.promotion.everyModuleFollows, {
+          offer: now ? fill(messages.promotion.theChannelOffersNow, { now }) : messages.promotion.theChannelOffersNothingYet,
         })}
       </p>
     )

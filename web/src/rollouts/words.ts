@@ -98,11 +98,11 @@ export function partsOf(wave: Wave): Part[] {
 export function waveText(wave: Wave): string {
   const others = partsOf(wave).filter((part) => part.key !== 'ready' && part.n > 0)
   const rest = others.map((part) => `, ${part.n.toLocaleString('en')} ${part.label}`).join('')
-  return fill(messages.rolloutsWords.ofReady, {
+  return fill(messages.rolloutsWords.waveReady, {
     name: wave.name,
     ready: wave.ready.toLocaleString('en'),
     kymas: count(wave.total, messages.nouns.kyma),
-    rest,
+    others: rest,
   })
 }
 
@@ -115,7 +115,7 @@ export function barText(waves: Wave[]): string {
 export function stepText(c: RolloutChannel): string {
   const waves = c.waves ?? []
   const at = waves.findIndex((wave) => wave.name === c.wave)
-  return at < 0 ? '' : fill(messages.rolloutsWords.waveOf, { at: at + 1, count: waves.length, wave: c.wave })
+  return at < 0 ? '' : fill(messages.rolloutsWords.step, { number: at + 1, count: waves.length, name: c.wave })
 }
 
 /** channelTitle names a channel; a mandatory module has none. */
@@ -132,7 +132,7 @@ export function planText(wave: Wave, selects: string | undefined): string {
         ? messages.rolloutsWords.kymasThatNoWaveSelects
         : messages.rolloutsWords.allKymasNoWaveBefore,
     wave.share && fill(messages.rolloutsWords.ofThem, { share: wave.share }),
-    wave.maxConcurrent ? fill(messages.rolloutsWords.atATime, { maxConcurrent: wave.maxConcurrent }) : messages.rolloutsWords.allAtOnce,
+    wave.maxConcurrent ? fill(messages.rolloutsWords.atATime, { most: wave.maxConcurrent }) : messages.rolloutsWords.allAtOnce,
     wave.allowedFailures > 0
       ? fill(messages.rolloutsWords.failuresAllowed, { failures: count(wave.allowedFailures, messages.nouns.failure) })
       : messages.rolloutsWords.noneMayFail,

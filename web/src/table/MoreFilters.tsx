@@ -53,7 +53,7 @@ export function MoreFilters({ state, choices }: { state: ListState; choices: Cho
               data={optionsOf(data?.[valuesOf[name]] ?? [], state.parameters.getAll(name))}
               value={state.parameters.getAll(name)}
               onChange={(values) => state.set(name, values)}
-              clearButtonProps={{ 'aria-label': fill(messages.moreFilters.clearLabels, { labels: labels[name] }) }}
+              clearButtonProps={{ 'aria-label': fill(messages.moreFilters.clearFilter, { filter: labels[name] }) }}
             />
           ))}
           <Labels key={state.parameters.get('labelSelector') ?? ''} state={state} known={data?.labels ?? []} />

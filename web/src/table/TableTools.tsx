@@ -128,9 +128,7 @@ function Keep({ here }: { here: string }) {
     const next = withView(views, name, here)
     if (!next)
       return setSaid(
-        views.length >= mostViews
-          ? fill(messages.tableTools.thereAreViewsForgetOneFirst, { mostViews })
-          : messages.tableTools.thisCannotBeSaved,
+        views.length >= mostViews ? fill(messages.tableTools.tooManyViews, { most: mostViews }) : messages.tableTools.thisCannotBeSaved,
       )
     setSaid(
       savedViews.set(next) ? fill(messages.tableTools.savedAs, { name: nameOf(name) }) : messages.tableTools.browserStoresNothingViewGone,

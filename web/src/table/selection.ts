@@ -39,14 +39,14 @@ export function without<T>(chosen: Chosen<T>, rows: T[], keyOf: (row: T) => stri
 
 /** leftText says in one sentence that something did not fit. */
 export function leftText(left: number): string {
-  return left === 0 ? '' : fill(messages.selection.chosenManyOneOperationTakes, { mostChosen })
+  return left === 0 ? '' : fill(messages.selection.mostAreChosen, { most: mostChosen })
 }
 
 /** chosenText says how many rows are chosen, and how many of them this page does not show. */
 export function chosenText(all: number, elsewhere: number, noun: Noun): string {
   if (all === 0) return ''
   return (
-    fill(messages.selection.countedChosen, { counted: count(all, noun) }) +
+    fill(messages.selection.chosen, { rows: count(all, noun) }) +
     (elsewhere > 0 ? fill(messages.selection.ofThemNotOnThisPage, { elsewhere }) : '')
   )
 }
