@@ -9,17 +9,18 @@ import './app/layout.css'
 import { MantineProvider } from '@mantine/core'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { App } from './app/routes'
+import { App, loadAhead } from './app/routes'
 import { SessionProvider } from './app/session'
 import { theme } from './app/theme'
 import { nonce } from './app/nonce'
 
 const root = document.getElementById('root')
 if (root) {
+  const page = loadAhead(window.location.pathname)
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={nonce}>
-        <SessionProvider>
+        <SessionProvider page={page}>
           <App />
         </SessionProvider>
       </MantineProvider>

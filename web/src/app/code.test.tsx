@@ -86,3 +86,32 @@ it('keeps the rest of a page when a part of it cannot be loaded, and tries again
   expect(await screen.findByText('The part')).toBeTruthy()
   expect(screen.getByRole('textbox', { name: 'Typed' })).toHaveProperty('value', 'kept')
 })
+
+it('shows at once, and without a skeleton, what was loaded ahead', async () => {
+  const load = vi.fn(async () => ({ Page: () => <h1>Here it is</h1> }))
+  const code = codeOf(load)
+  await code.ahead()
+  render(
+    <MantineProvider env="test">
+      <Opened code={code}>{(Page) => <Page />}</Opened>
+    </MantineProvider>,
+  )
+  expect(screen.getByText('Here it is')).toBeTruthy()
+  expect(load).toHaveBeenCalledTimes(1)
+})
+
+it('loads when it is shown what could not be loaded ahead', async () => {
+  let away = true
+  const code = codeOf(async () => {
+    if (away) throw new TypeError('Failed to fetch dynamically imported module')
+    return { Page: () => <h1>Here it is</h1> }
+  })
+  await code.ahead()
+  away = false
+  render(
+    <MantineProvider env="test">
+      <Opened code={code}>{(Page) => <Page />}</Opened>
+    </MantineProvider>,
+  )
+  expect(await screen.findByText('Here it is')).toBeTruthy()
+})

@@ -7,6 +7,8 @@ import { messages } from '../messages'
 /** Code is a page, or a part of one, that is loaded when it is shown. */
 export interface Code<P extends object> {
   page: ComponentType<P>
+  /** ahead loads it before it is shown, and ends with it, or with the failure that showing it will tell. */
+  ahead(): Promise<void>
 }
 
 interface Props<P extends object> {
@@ -28,7 +30,14 @@ export function codeOf<P extends object>(load: () => Promise<{ Page: ComponentTy
         throw new NotLoaded(messages.code.codePageNotLoaded, { cause: error })
       }
     })
-  const code: Code<P> = { page: fresh() }
+  const ahead = async () => {
+    try {
+      code.page = (await load()).Page // React shows at once what is no lazy component, and holds back what follows a skeleton
+    } catch {
+      // It is loaded again when it is shown.
+    }
+  }
+  const code: Code<P> = { page: fresh(), ahead }
   return code
 }
 

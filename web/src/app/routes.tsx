@@ -1,6 +1,6 @@
 // Which address shows which page. Every page but the first is loaded on its first visit.
 import type { ReactNode } from 'react'
-import { createBrowserRouter, Navigate, Route, RouterProvider, Routes, useLocation } from 'react-router'
+import { createBrowserRouter, matchPath, Navigate, Route, RouterProvider, Routes, useLocation } from 'react-router'
 import { Overview } from '../pages/Overview'
 import { codeOf, Opened } from './code'
 import { Failsafe } from './failsafe'
@@ -33,6 +33,12 @@ export const pages = {
   'operations/:id': codeOf(() => import('../pages/Operation')),
   settings: codeOf(() => import('../pages/Settings')),
   '*': codeOf(() => import('../pages/NotFound')),
+}
+
+/** loadAhead loads the page of an address while it is not known yet who is logged in. It never fails. */
+export async function loadAhead(pathname: string): Promise<void> {
+  const [, code] = Object.entries(pages).find(([path]) => path !== '*' && matchPath('/' + path, pathname)) ?? []
+  await code?.ahead()
 }
 
 function Framed({ children }: { children: ReactNode }) {

@@ -52,7 +52,13 @@ async function logInByAddress(tell: (refused?: Refusal) => void): Promise<Sessio
   return ask(query('/session'))
 }
 
-export function SessionProvider({ children }: { children: ReactNode }) {
+interface Props {
+  /** page is there when the code of the first page is: until then no session is told, since the page would begin as a skeleton. */
+  page?: Promise<void>
+  children: ReactNode
+}
+
+export function SessionProvider({ page, children }: Props) {
   const [session, setSession] = useState<Session>()
   const [error, setError] = useState<Refusal>()
   const [live] = useState(() => liveOfTab(() => setSession((old) => old && { ...old, loggedIn: false })))
@@ -65,7 +71,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     }
   }, [])
   const [refused, setRefused] = useState<Refusal>()
-  const [first] = useState(() => logInByAddress(setRefused)) // once, however often React mounts
+  const [first] = useState(() => Promise.all([logInByAddress(setRefused), page]).then(([who]) => who)) // once, however often React mounts
   useEffect(() => {
     void load(first)
   }, [load, first])
