@@ -19,7 +19,7 @@ RUN_ARGS ?=
 # Which kustomization `make deploy` applies: default (a hub), dashboard (the same with the dashboard), monitoring (the same with alerts and
 # dashboards of Grafana), policies (the same with policies to edit), or local (one cluster that is hub and runtime).
 DEPLOY ?= default
-# Where `make deploy` finds the components of modules, such as REGISTRY=registry.example.com.
+# Where the manager of `make deploy` finds the components of modules, such as REGISTRY=registry.example.com; `make release` has it, too.
 REGISTRY ?=
 # Further arguments for go test, such as TESTARGS='-run Kyma'; for the integration tests those of ginkgo, such as TESTARGS='--focus Kyma'.
 TESTARGS ?=

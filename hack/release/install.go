@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 
+	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 
@@ -20,7 +23,7 @@ func (r *release) writeInstallation(context.Context) error {
 	if r.images != "" {
 		image += "@" + r.indexes[0].Algorithm + ":" + r.indexes[0].Digest
 	}
-	text, err := managerinstall.Export(managerinstall.Options{Image: image})
+	text, err := managerinstall.Export(managerinstall.Options{Image: image, Registry: r.registry})
 	if err != nil {
 		return err
 	}
@@ -34,13 +37,16 @@ func (r *release) packChart(context.Context) error {
 		r.sayf("%s does not exist: the release has no chart", dir)
 		return nil
 	}
-	chart, err := loader.LoadDir(dir)
+	packed, err := loader.LoadDir(dir)
 	if err != nil {
 		return fmt.Errorf("load the chart in %s: %w", dir, err)
 	}
-	chart.Metadata.Version, chart.Metadata.AppVersion = r.version, r.version
-	chart.StampModTimes(r.source.time)
-	path, err := util.Save(chart, r.work)
+	if err := r.presetRegistry(packed); err != nil {
+		return fmt.Errorf("name the registry in the chart in %s: %w", dir, err)
+	}
+	packed.Metadata.Version, packed.Metadata.AppVersion = r.version, r.version
+	packed.StampModTimes(r.source.time)
+	path, err := util.Save(packed, r.work)
 	if err != nil {
 		return fmt.Errorf("pack the chart in %s: %w", dir, err)
 	}
@@ -49,4 +55,31 @@ func (r *release) packChart(context.Context) error {
 		return err
 	}
 	return r.add(filepath.Base(path), data)
+}
+
+// registryPresets find where the chart says what registry.host is without another value: in its values, and in their table in the README.
+var registryPresets = map[string]*regexp.Regexp{
+	"values.yaml": regexp.MustCompile(`(?m)^(registry:\n(?: +#.*\n)* +host: )""()$`),
+	"README.md":   regexp.MustCompile("(?m)^(\\| `registry\\.host` \\| `)\"\"(` \\|)"),
+}
+
+// presetRegistry makes the registry of the release, if there is one, what the chart takes where users say nothing else. It changes the
+// text, so that the comments of the values stay.
+func (r *release) presetRegistry(packed *chart.Chart) error {
+	if r.registry == "" {
+		return nil
+	}
+	for name, preset := range registryPresets {
+		changed := 0
+		for _, file := range slices.Concat(packed.Raw, packed.Files) { // the values are saved from the first, everything else from the second
+			if file.Name == name && len(preset.FindAllIndex(file.Data, -1)) == 1 {
+				file.Data = preset.ReplaceAll(file.Data, fmt.Appendf(nil, "${1}%q${2}", r.registry))
+				changed++
+			}
+		}
+		if changed == 0 {
+			return fmt.Errorf("%s does not say once that registry.host is empty", name)
+		}
+	}
+	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kyma-project/lifecycle-manager/hack/release/signing"
+	"github.com/kyma-project/lifecycle-manager/internal/client/managerinstall"
 )
 
 func main() { os.Exit(runCommand()) }
@@ -37,8 +38,8 @@ func runCommand() int {
 
 // options are what the caller says about a release.
 type options struct {
-	version, platforms, images, download, builder string
-	root, out, key, certificates                  string
+	version, platforms, images, registry, download, builder string
+	root, out, key, certificates                            string
 }
 
 func run(ctx context.Context, args []string, log io.Writer) error {
@@ -66,6 +67,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.version, "version", "", "the `version`, such as 1.2.3 or 1.3.0-rc.1")
 	flags.StringVar(&o.platforms, "platforms", "linux/amd64,linux/arm64", "the `platforms` of kyma; those of linux are the images', too")
 	flags.StringVar(&o.images, "images", "", "`prefix` of the images' names where they will be published, such as registry.example.com/kyma")
+	flags.StringVar(&o.registry, "registry", "", "`registry` of the modules, such as https://registry.example.com, for install.yaml and chart")
 	flags.StringVar(&o.download, "download", "", "`address` of the folder where the files will be published, for the kubectl plugin")
 	flags.StringVar(&o.builder, "builder", "", "`address` that identifies what runs this build, for the provenance (default: a local build)")
 	flags.StringVar(&o.root, "root", ".", "the `checkout` to release")
@@ -96,7 +98,7 @@ func (o options) check() error {
 	case o.download != "" && !strings.HasPrefix(o.download, "https://"):
 		return fmt.Errorf("download %q: kubectl plugins are downloaded by https only", o.download)
 	}
-	return nil
+	return managerinstall.Options{Registry: o.registry}.Check()
 }
 
 // readSigner returns nil where there is no key.

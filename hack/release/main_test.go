@@ -20,6 +20,8 @@ func TestParseOptions_Refuses(t *testing.T) {
 		"a version of two numbers":      {[]string{"-version", "1.2"}, "semantic versioning"},
 		"a version with build metadata": {[]string{"-version", "1.2.3+build.7"}, "leave out +build.7"},
 		"a prefix with a scheme":        {[]string{"-version", "1.2.3", "-images", "https://registry.example.com"}, "without a scheme"},
+		"a registry with a path":        {[]string{"-version", "1.2.3", "-registry", "https://registry.example.com/modules"}, "is no host: write host[:port]"},
+		"a registry that no flag takes": {[]string{"-version", "1.2.3", "-registry", "registry.example.com."}, "is no host: write host[:port]"},
 		"a download without TLS":        {[]string{"-version", "1.2.3", "-download", "http://example.com"}, "https only"},
 		"an argument":                   {[]string{"-version", "1.2.3", "now"}, `unexpected argument "now"`},
 	} {

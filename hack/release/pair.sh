@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+# The registry of the modules, as pods of tests/node reach it. Commits that do not know the parameter yet ignore it.
+modules=http://10.199.0.2:8443
+
 # The last version without KymaReleases.
 default=6da4d1231b9d1f60d908b66f95717f8e1a4d5869
 
@@ -17,7 +20,7 @@ build() { # variable commit version
 		source=$(mktemp -d)
 		trap 'git worktree remove --force "'"$source"'"' EXIT
 		git worktree add --quiet --detach "$source" "$commit"
-		make -C "$source" release VERSION="$3" OUT="$out" PLATFORMS="$(go env GOOS)/$(go env GOARCH)" >&2
+		make -C "$source" release VERSION="$3" OUT="$out" REGISTRY="$modules" PLATFORMS="$(go env GOOS)/$(go env GOARCH)" >&2
 		git worktree remove --force "$source"
 		trap - EXIT
 	fi

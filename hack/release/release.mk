@@ -1,7 +1,8 @@
 # Releases: a part of the Makefile.
 
 # What make release builds: see docs/releasing.md. VERSION is that of the release, OUT its folder, KEY a private key to sign with, IMAGES the prefix
-# of the images' names, DOWNLOAD the address of the files, CERTIFICATES the CA certificates in images, and BUILDER what runs the build.
+# of the images' names, REGISTRY (which make deploy has, too) the registry of the modules that install.yaml and the chart name, DOWNLOAD the address
+# of the files, CERTIFICATES the CA certificates in images, and BUILDER what runs the build.
 VERSION ?=
 OUT ?= $(DIST)/release
 KEY ?=
@@ -22,9 +23,9 @@ comma := ,
 empty :=
 
 .PHONY: release
-release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY, IMAGES, DOWNLOAD, CERTIFICATES, BUILDER.
+release: ## Build a release into OUT, offline: VERSION=1.2.3 and, as needed, KEY, IMAGES, REGISTRY, DOWNLOAD, CERTIFICATES, BUILDER.
 	@$(GO) run ./hack/release -version='$(VERSION)' -platforms='$(subst $(empty) $(empty),$(comma),$(PLATFORMS))' -out='$(OUT)' -key='$(KEY)' \
-		-images='$(IMAGES)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
+		-images='$(IMAGES)' -registry='$(REGISTRY)' -download='$(DOWNLOAD)' -certificates='$(CERTIFICATES)' -builder='$(BUILDER)'
 
 .PHONY: e2e-release
 e2e-release: $(BIN)/ginkgo $(BIN)/helm ## Install, upgrade and remove releases from their folders alone, with real pods: the one before (BEFORE) and this commit's.

@@ -54,8 +54,12 @@ func (r *release) writeProvenance(context.Context) error {
 	for i, target := range r.targets {
 		platforms[i] = target.String()
 	}
+	parameters := map[string]any{"version": r.version, "platforms": platforms, "images": r.images, "download": r.download}
+	if r.registry != "" { // younger than the others: without it, the statement is the same as before
+		parameters["registry"] = r.registry
+	}
 	build := provenance.Build{
-		Parameters: map[string]any{"version": r.version, "platforms": platforms, "images": r.images, "download": r.download},
+		Parameters: parameters,
 		Toolchain:  map[string]any{"go": r.programs[0].linked.GoVersion, "flags": buildFlags},
 		Inputs:     []provenance.Resource{{Name: "source", Algorithm: "gitCommit", Digest: r.source.commit}},
 		Builder:    r.builder,

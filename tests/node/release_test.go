@@ -46,6 +46,9 @@ func releaseFrom(variable string) releaseDir {
 // image is the name by which the installation knows its image.
 func (r releaseDir) image() string { return "lifecycle-manager:" + r.version }
 
+// installation is the release's install.yaml, which names the registry of the modules.
+func (r releaseDir) installation() string { return filepath.Join(r.path, "install.yaml") }
+
 // overlay writes the kustomization of docs/releasing.md beside the release's install.yaml, and returns its folder.
 func (r releaseDir) overlay() string {
 	GinkgoHelper()
@@ -57,19 +60,23 @@ func (r releaseDir) overlay() string {
 	Expect(strings.Count(text, "https://registry.example.com")).To(Equal(1), "the registry in\n%s", text)
 	text = "resources: [install.yaml]\n" + strings.Replace(text, "https://registry.example.com", modulesAt, 1)
 	dir := GinkgoT().TempDir()
-	installation, err := os.ReadFile(filepath.Join(r.path, "install.yaml"))
+	installation, err := os.ReadFile(r.installation())
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(dir, "install.yaml"), installation, 0o600)).To(Succeed())
 	Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
 	return dir
 }
 
-// chart returns the arguments by which helm installs or upgrades to the release's chart.
-func (r releaseDir) chart(verb string) []string {
-	return []string{
+// chart returns the arguments by which helm installs or upgrades to the release's chart, with further values.
+func (r releaseDir) chart(verb string, values ...string) []string {
+	args := []string{
 		verb, "lifecycle-manager", filepath.Join(r.path, "lifecycle-manager-"+r.version+".tgz"), "--namespace", v1beta2.DefaultNamespace,
-		"--create-namespace", "--set", "registry.host=" + modulesAt, "--set", "local.enabled=true",
+		"--create-namespace", "--set", "local.enabled=true",
 	}
+	for _, value := range values {
+		args = append(args, "--set", value)
+	}
+	return args
 }
 
 // administer runs a program on the hub as its administrator, whose machine has kubectl and helm, and neither Go nor the checkout.
@@ -167,8 +174,7 @@ var _ = Describe("A release, from its folder alone", Ordered, Label(long, releas
 	AfterEach(func() { Expect(since(before, hub)).To(BeEmpty(), "what is left in the hub") })
 
 	It("makes a hub by kubectl, becomes the next one while modules run, and goes", func() {
-		first, second := old.overlay(), now.overlay()
-		administer("kubectl", "apply", "--server-side", "-k", first)
+		administer("kubectl", "apply", "--server-side", "-k", old.overlay())
 		awaitManager(old)
 		runtime := newCluster("runtime")
 		runtime.start()
@@ -181,14 +187,20 @@ var _ = Describe("A release, from its folder alone", Ordered, Label(long, releas
 		Expect(hub.client.Create(background(), testkit.NewAccessSecret(remote, access))).To(Succeed())
 		Expect(hub.client.Create(background(), testkit.Kyma(remote, testkit.WithModule(greeter)))).To(Succeed())
 		outlives(remote, runtime, func() {
-			administer("kubectl", "apply", "--server-side", "-k", second)
+			administer("kubectl", "apply", "--server-side", "-f", now.installation())
 			awaitManager(now)
 		})
-		administer("kubectl", "delete", "-k", second)
+		administer("kubectl", "delete", "-f", now.installation())
+	})
+
+	It("makes a hub by install.yaml alone", func() {
+		administer("kubectl", "apply", "-f", now.installation())
+		awaitManager(now)
+		administer("kubectl", "delete", "-f", now.installation())
 	})
 
 	It("makes a single cluster by the chart, becomes the next one while modules run, and goes", func() {
-		administer("helm", old.chart("install")...)
+		administer("helm", old.chart("install", "registry.host="+modulesAt)...)
 		awaitManager(old)
 		offer(greeter, older, older)
 		Expect(hub.client.Create(background(), testkit.Kyma(local, testkit.Local(), testkit.WithModule(greeter)))).To(Succeed())

@@ -49,7 +49,7 @@ has. Takes .root, .file and .objects.
 {{- fail "the lifecycle manager runs in namespace kcp-system: use --namespace kcp-system --create-namespace, or set namespace.create to keep the release in another namespace" -}}
 {{- end -}}
 {{- if and .Values.registry.host .Values.registry.credentialSecret -}}
-{{- fail "registry.host and registry.credentialSecret are exclusive: the Secret names its registry itself" -}}
+{{- fail "registry.host and registry.credentialSecret are exclusive: the Secret names its registry itself; with it, set registry.host to the empty text" -}}
 {{- end -}}
 {{- if and .Values.registries.files (not .Values.registries.entries) -}}
 {{- fail "registries.files has no effect without registries.entries" -}}

@@ -97,6 +97,9 @@ func TestMirror_AcrossADirectory(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "registry.example.com") {
+		t.Errorf("the registry that the release names is still in\n%s", text)
+	}
 }
 
 func TestMirror_AnInterruptionIsContinued(t *testing.T) {

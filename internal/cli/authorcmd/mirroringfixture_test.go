@@ -181,7 +181,7 @@ func putRelease(t *testing.T, dir string) (digest string) {
 		t.Fatal(err)
 	}
 	const install = "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - args:\n        - --leader-elect\n" +
-		"        - --content-dir=/content\n        image: lifecycle-manager:1.2.3\n        name: manager\n"
+		"        - --content-dir=/content\n        - --oci-registry-host=https://registry.example.com\n        image: lifecycle-manager:1.2.3\n        name: manager\n"
 	write(t, dir+"/install.yaml", install)
 	write(t, dir+"/lifecycle-manager_1.2.3_image.tar", packed.String())
 	write(t, dir+"/SHA256SUMS", fmt.Sprintf("%x  install.yaml\n%x  lifecycle-manager_1.2.3_image.tar\n",

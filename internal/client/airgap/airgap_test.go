@@ -17,21 +17,23 @@ import (
 const mirroredImage = "registry.internal:5000/kyma/lifecycle-manager:1.2.3@sha256:0123"
 
 func TestRewrite_NamesImageAndRegistryOnce(t *testing.T) {
+	const host = "--oci-registry-host=http://registry.internal:5000"
 	for name, tc := range map[string]struct {
-		image, subPath string
-		want           []string
+		image, registry, subPath string
+		want                     []string
 	}{
-		"an image without a registry":   {"lifecycle-manager:1.2.3", "", []string{"--oci-registry-host=http://registry.internal:5000"}},
-		"an image of another registry":  {"ghcr.io/kyma/lifecycle-manager:1.2.3", "", []string{"--oci-registry-host=http://registry.internal:5000"}},
-		"an image by digest":            {"ghcr.io/kyma/lifecycle-manager@sha256:" + strings.Repeat("a", 64), "", []string{"--oci-registry-host=http://registry.internal:5000"}},
-		"modules below a path":          {"lifecycle-manager:1.2.3", "kyma/modules", []string{"--oci-registry-host=http://registry.internal:5000", "--modules-repository-subpath=kyma/modules"}},
-		"a registry that was named too": {"lifecycle-manager:1.2.3", "", []string{"--oci-registry-host=http://registry.internal:5000"}},
+		"an image without a registry":                   {"lifecycle-manager:1.2.3", "", "", []string{host}},
+		"an image of another registry":                  {"ghcr.io/kyma/lifecycle-manager:1.2.3", "", "", []string{host}},
+		"an image by digest":                            {"ghcr.io/kyma/lifecycle-manager@sha256:" + strings.Repeat("a", 64), "", "", []string{host}},
+		"modules below a path":                          {"lifecycle-manager:1.2.3", "", "kyma/modules", []string{host, "--modules-repository-subpath=kyma/modules"}},
+		"a release that names a registry":               {"lifecycle-manager:1.2.3", "https://registry.example.com", "", []string{host}},
+		"one that names it by its host alone":           {"lifecycle-manager:1.2.3", "registry.example.com", "", []string{host}},
+		"one that names it with a port":                 {"lifecycle-manager:1.2.3", "http://localhost:5000", "", []string{host}},
+		"one that names the registry that is mirrored":  {"lifecycle-manager:1.2.3", "http://registry.internal:5000", "", []string{host}},
+		"one that names a registry, modules below path": {"lifecycle-manager:1.2.3", "https://registry.example.com", "kyma", []string{host, "--modules-repository-subpath=kyma"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := managerinstall.Options{Image: tc.image}
-			if strings.Contains(name, "named too") {
-				options.Registry = "registry.example.com"
-			}
+			options := managerinstall.Options{Image: tc.image, Registry: tc.registry}
 			text, err := managerinstall.Export(options)
 			if err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kyma-project/lifecycle-manager/config"
+	"github.com/kyma-project/lifecycle-manager/pkg/component/descriptor"
 )
 
 const (
@@ -63,10 +64,7 @@ type Options struct {
 // building serialises builds: kustomize keeps its schemas in package variables.
 var building sync.Mutex
 
-var (
-	imagePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	hostPattern  = regexp.MustCompile(`^(https?://)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$`)
-)
+var imagePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 
 // Check returns the problems of the options.
 func (o Options) Check() error {
@@ -74,7 +72,7 @@ func (o Options) Check() error {
 	if o.Image != "" && !imagePattern.MatchString(o.Image) {
 		problems = append(problems, fmt.Errorf("image %q is no reference: write host/repository:tag", o.Image))
 	}
-	if o.Registry != "" && !hostPattern.MatchString(o.Registry) {
+	if o.Registry != "" && !descriptor.IsAddress(o.Registry) {
 		problems = append(problems, fmt.Errorf(
 			"registry %q is no host: write host[:port], with http:// in front where it speaks no TLS", o.Registry))
 	}

@@ -141,6 +141,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}{
 		"an image with a blank":                  {Options{Image: "a b"}, "is no reference"},
 		"a registry with a path":                 {Options{Registry: "example.com/modules"}, "is no host"},
+		"a registry that the manager refuses":    {Options{Registry: "example.com."}, "is no host"},
 		"a tag and another version":              {Options{Image: "example.com/lm:1.0.0", Version: "2.0.0"}, "conflicts with version 2.0.0"},
 		"a digest and a version":                 {Options{Image: "example.com/lm@sha256:abc", Version: "2.0.0"}, "conflicts with version 2.0.0"},
 		"a part that there is not":               {Options{Parts: []string{"dashboards"}}, "there is no part \"dashboards\": there are content and webhook"},

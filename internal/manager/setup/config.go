@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -99,8 +98,6 @@ type Config struct {
 	Ignored []string
 }
 
-var hostPattern = regexp.MustCompile(`^(https?://)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
-
 // Validate returns all problems of a Config at once.
 func (c *Config) Validate() error {
 	return errors.Join(slices.Concat(c.registryProblems(), c.limitProblems(), c.webhookProblems())...)
@@ -115,7 +112,7 @@ func (c *Config) registryProblems() []error {
 	case c.RegistryHost != "" && c.RegistrySecret != "":
 		problems = append(problems, errors.New(
 			"--oci-registry-host and --oci-registry-cred-secret are exclusive: the Secret names its registry itself"))
-	case c.RegistryHost != "" && !hostPattern.MatchString(c.RegistryHost):
+	case c.RegistryHost != "" && !descriptor.IsAddress(c.RegistryHost):
 		problems = append(problems, fmt.Errorf(
 			"--oci-registry-host %q is no host: write host[:port], with http:// in front for a registry without TLS", c.RegistryHost))
 	}

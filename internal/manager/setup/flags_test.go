@@ -85,6 +85,13 @@ func TestParseFlags(t *testing.T) {
 		"only a registry: the defaults": {
 			[]string{registry}, func(c Config) bool { return c.Namespace == "kcp-system" && len(c.Ignored) == 0 && c.ContentDir != "" }, "",
 		},
+		"the last of two registries counts": {
+			[]string{registry, "--oci-registry-host=mirror.example.com"}, func(c Config) bool { return c.RegistryHost == "mirror.example.com" }, "",
+		},
+		"a registry that is taken back leaves room for a Secret": {
+			[]string{registry, "--oci-registry-host=", "--oci-registry-cred-secret=login"},
+			func(c Config) bool { return c.RegistryHost == "" && c.RegistrySecret == "login" }, "",
+		},
 		"a star means every namespace": {[]string{registry, "--kyma-namespace=*"}, func(c Config) bool { return c.Namespace == "" }, ""},
 		"one namespace":                {[]string{registry, "--kyma-namespace=mine"}, func(c Config) bool { return c.Namespace == "mine" }, ""},
 		"a folder for content":         {[]string{registry, "--content-dir=/data"}, func(c Config) bool { return c.ContentDir == "/data" }, ""},

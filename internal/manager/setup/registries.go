@@ -131,7 +131,7 @@ func hostOf(name string, config []byte) (string, error) {
 		return "", fmt.Errorf("registry Secret %s: its key %s is no docker config", name, corev1.DockerConfigJsonKey)
 	}
 	hosts := slices.Sorted(maps.Keys(parsed.Auths))
-	if len(hosts) != 1 || !hostPattern.MatchString(hosts[0]) {
+	if len(hosts) != 1 || !descriptor.IsAddress(hosts[0]) {
 		return "", fmt.Errorf("registry Secret %s names %d registries %v: exactly one host is needed", name, len(hosts), hosts)
 	}
 	return hosts[0], nil
