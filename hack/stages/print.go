@@ -51,7 +51,7 @@ const (
 	// failuresShown and linesShown keep the end of the output short, because it may be all that is kept; the rest is above, or in the JUnit
 	// files.
 	failuresShown = 12
-	linesShown    = 4
+	linesShown    = 8
 	lineWidth     = 160
 )
 

@@ -151,14 +151,14 @@ func TestParseTests(t *testing.T) {
 				<testcase name="[It] A Kyma of a/b is  Ready" classname="Integration" time="1.5"></testcase></testsuite></testsuites>`,
 			[]test{{Suite: "Integration", Name: "[BeforeSuite]", Took: 20 * time.Second}, {Suite: "Integration", Name: "[It] A Kyma of a/b is Ready", Took: 1500 * time.Millisecond}},
 		},
-		"a failed test, even an instant one, is kept with its output: from Ginkgo the message, from gotestsum the text": {
+		"a failed test, even an instant one, is kept with its output: the message, and what the text says beyond it": {
 			`<testsuites><testsuite name="p"><testcase name="TestA" time="0"><failure message="Failed" type="">a_test.go:1: no</failure></testcase>
 				<testcase name="[It] is" time="1"><failure message="Expected&#xA;1" type="failed">[FAILED] Expected</failure></testcase>
 				<testcase name="[It] has" time="1"><error message="a panic" type="panicked">stack</error></testcase></testsuite></testsuites>`,
 			[]test{
 				{Suite: "p", Name: "TestA", Failure: "Failed\na_test.go:1: no"},
 				{Suite: "p", Name: "[It] is", Took: time.Second, Failure: "Expected\n1"},
-				{Suite: "p", Name: "[It] has", Took: time.Second, Failure: "a panic"},
+				{Suite: "p", Name: "[It] has", Took: time.Second, Failure: "a panic\nstack"},
 			},
 		},
 	} {
@@ -181,11 +181,120 @@ func TestReadTests_NamesAFileThatIsNoJUnit(t *testing.T) {
 	}
 }
 
+// What each reporter writes is in testdata, as it wrote it.
+func TestPrintFailures_OfEachReporter(t *testing.T) {
+	for file, want := range map[string]string{
+		"playwright.xml": `
+FAILED  pages.spec.ts: page overview
+    rows of the overview
+    at /src/web/browser/pages.spec.ts:5:47
+    expect(received).toBe(expected) // Object.is equality
+    Expected: 3
+    Received: 2
+    > 5 |   expect(rows.length, 'rows of the overview').toBe(3)
+    Error Context: res/pages-page-overview/error-context.md
+
+FAILED  pages.spec.ts: page catalog
+    expect(locator).toBeVisible() failed
+    at /src/web/browser/pages.spec.ts:10:58
+    Locator: getByRole('row', { name: /kiosk/ })
+    Expected: visible
+    Timeout: 500ms
+    Error: element(s) not found
+    Call log:
+    - Expect "toBeVisible" getByRole('row', { name: /kiosk/ }) with timeout 500ms
+
+FAILED  pages.spec.ts: page modules
+    locator.click: Timeout 700ms exceeded.
+    at /src/web/browser/pages.spec.ts:15:54
+    Call log:
+    - waiting for getByRole('button', { name: 'Delete' })
+    > 15 |   await page.getByRole('button', { name: 'Delete' }).click()
+    res/pages-page-modules/test-failed-1.png
+    Error Context: res/pages-page-modules/error-context.md
+`,
+		"ginkgo.xml": `
+FAILED  Integration: [It] A Kyma is Ready
+    state of kcp-system/demo
+    Expected
+    <string>: Processing
+    to equal
+    <string>: Ready
+    In [It] at: github.com/kyma-project/lifecycle-manager/tests/integration/x_test.go:17 @ 11/29/26 06:57:53.644
+
+FAILED  Integration: [It] A Kyma becomes Ready
+    Timed out after 0.300s.
+    The function passed to Eventually failed at github.com/kyma-project/lifecycle-manager/tests/integration/x_test.go:19 with:
+    Expected
+    <[]string | len:1, cap:1>: ["istio"]
+    to contain element matching
+    <string>: ledger
+    In [It] at: github.com/kyma-project/lifecycle-manager/tests/integration/x_test.go:19 @ 11/29/26 06:57:53.945
+
+FAILED  Integration: [It] A Kyma has modules
+    assignment to entry in nil map
+    In [It] at: internal/runtime/maps/runtime_faststr.go:265 @ 11/29/26 06:57:53.945
+    [PANICKED] Test Panicked
+    Full Stack Trace
+    github.com/kyma-project/lifecycle-manager/tests/integration.init.func1.3()
+    github.com/kyma-project/lifecycle-manager/tests/integration/x_test.go:23 +0x28
+`,
+		"gotestsum.xml": `
+FAILED  internal/module: TestMerge/keeps_the_channel
+    Failed
+    === RUN   TestMerge/keeps_the_channel
+    x_test.go:7: merged in 2 steps
+    x_test.go:8: (-want +got):
+    spec{
+    -   channel: "fast",
+    +   channel: "regular",
+    }
+
+FAILED  internal/module: TestMerge (without its subtests)
+    Failed
+    === RUN   TestMerge
+    --- FAIL: TestMerge (0.00s)
+`,
+		"vitest.xml": `
+FAILED  words.test.ts: counts
+    expected { modules: 3, state: 'Ready' } to deeply equal { modules: 4, state: 'Ready' }
+    ❯ words.test.ts:4:42
+    - Expected
+    + Received
+    {
+    -   "modules": 4,
+    +   "modules": 3,
+    "state": "Ready",
+
+FAILED  words.test.ts: reads
+    words is not iterable
+    ❯ words.test.ts:8:9
+`,
+	} {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("testdata", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests, err := parseTests(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			printFailures(&out, failedOf(tests))
+			if diff := cmp.Diff(want, out.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestPrintFailures(t *testing.T) {
 	var out bytes.Buffer
-	tests := []test{{Suite: "p", Name: "TestGood"}, {Suite: "p", Name: "TestBad", Failure: "\n one\n\n" + strings.Repeat("x", 500) + "\n3\n4\n5"}}
+	bad := "\n one\n\n" + strings.Repeat("x", 500) + "\n3\n4\n5\n6\n7\n8\n9"
+	tests := []test{{Suite: "p", Name: "TestGood"}, {Suite: "p", Name: "TestBad", Failure: bad}}
 	printFailures(&out, failedOf(tests))
-	want := "\nFAILED  p: TestBad\n    one\n    " + strings.Repeat("x", lineWidth) + "\n    3\n    4\n"
+	want := "\nFAILED  p: TestBad\n    one\n    " + strings.Repeat("x", lineWidth) + "\n    3\n    4\n    5\n    6\n    7\n    8\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,22 +36,55 @@ type junitSuites struct {
 	} `xml:"testsuite"`
 }
 
-// junitFailure holds the output of a test in its message or, from gotestsum, which writes "Failed" there, in its text.
+// junitFailure holds the output of a test. gotestsum writes "Failed" as the message and the output into the text; Playwright writes the
+// first line of the error as the message; Ginkgo and Vitest write all of it there, and its place into the text.
 type junitFailure struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// said returns the output of a failure, which is never empty.
+// said returns the output of a failure, which is never empty: the message, where the failure is, and the rest of the text.
 func (f *junitFailure) said() string {
 	switch {
 	case f == nil:
 		return ""
 	case f.Message == "" || f.Message == "Failed":
 		return "Failed\n" + f.Text
-	default:
-		return f.Message
 	}
+	places, rest := f.beyondMessage()
+	return strings.Join(slices.Concat([]string{f.Message}, places, rest), "\n")
+}
+
+// placesShown is the number of places of a failure that are put before the rest of its text: a helper's, and the test's that called it.
+const placesShown = 2
+
+var (
+	// placeLine matches where a failure is: "at file.ts:1:2" of Playwright, "❯ file.ts:1:2" of Vitest, "In [It] at: file.go:1" of Ginkgo.
+	placeLine = regexp.MustCompile(`^(at |❯ |In \[\w+\] at: ).*:\d`)
+	// codeLine matches the code around a failing line, which is marked by ">" and not matched.
+	codeLine = regexp.MustCompile(`^\d* *\|`)
+)
+
+// beyondMessage returns the lines of the text that the message does not contain, and of them first those that say where the failure is.
+// Rules and the surrounding code are left out.
+func (f *junitFailure) beyondMessage() (places, rest []string) {
+	told := map[string]bool{"": true}
+	for line := range strings.Lines(f.Message) {
+		told[strings.TrimSpace(line)] = true
+	}
+	first, _, _ := strings.Cut(f.Message, "\n")
+	for line := range strings.Lines(f.Text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case told[line], strings.HasSuffix(line, "──"), codeLine.MatchString(line):
+		case strings.HasSuffix(line, ": "+first), strings.HasSuffix(line, "] "+first): // the message after the type of the error
+		case len(places) < placesShown && placeLine.MatchString(line):
+			places = append(places, line)
+		default:
+			rest = append(rest, line)
+		}
+	}
+	return places, rest
 }
 
 // readTests returns the tests of every JUnit file in a folder.

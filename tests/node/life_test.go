@@ -88,6 +88,11 @@ var _ = Describe("The life of an installation", Ordered, func() {
 			MatchRegexp(`the last line of its log: \S`)))
 		greet(hub, "kept in spite of the crashes")
 
+		offer(greeter, homeless, newer, rolling, nowhere)
+		Eventually(func() string { return traced(hub, greeter) }).WithPolling(2 * time.Second).Should(And(
+			MatchRegexp(`Pod greeter-\S+ has been Pending for .*: no node matches its selector`), ContainSubstring("remedy ")))
+		greet(hub, "kept without a node")
+
 		offer(greeter, mended, newer, rolling)
 		awaitReady(local, mended, older)
 		Eventually(func() []string { return imagesOf(hub, greeter) }).Should(ConsistOf("samples.kyma-project.io/greeter:" + newer))

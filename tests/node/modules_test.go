@@ -21,8 +21,9 @@ import (
 const (
 	greeter, beacon = "greeter", "beacon"
 	older, newer    = "1.0.0", "1.1.0"
-	// broken has an image that does not exist, crashing a flag that its program does not know, mended neither.
-	broken, crashing, mended = "1.2.0", "1.2.1", "1.3.0"
+	// broken has an image that does not exist, crashing a flag that its program does not know, homeless a node that does not exist, mended
+	// none of these.
+	broken, crashing, homeless, mended = "1.2.0", "1.2.1", "1.2.2", "1.3.0"
 )
 
 // edit changes the text of a sample; what it looks for must be there.
@@ -40,6 +41,9 @@ var fails = edit{
 	"        image: samples.kyma-project.io/greeter:" + newer + "\n",
 	"        image: samples.kyma-project.io/greeter:" + newer + "\n        args: [--no-such-flag]\n",
 }
+
+// nowhere lets the pod of the greeter ask for a node with a label that no node has.
+var nowhere = edit{"      containers:\n", "      nodeSelector:\n        disk: quantum\n      containers:\n"}
 
 // offer publishes a version of a sample module, made of the sample of the given version, and points the channel at it.
 func offer(module, version, sample string, edits ...edit) {

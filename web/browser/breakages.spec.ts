@@ -3,7 +3,7 @@
 // or a container is written into the status of a pod, since the node of the playground runs nothing (tests/node has a real one).
 import type { Page } from '@playwright/test'
 import { apply, kubectl, kyma } from './cluster'
-import { finished, patience } from './hands'
+import { agree, finished, patience } from './hands'
 import { picture } from './look'
 import { expect, settled, test } from './test'
 
@@ -187,9 +187,11 @@ test('9 deletion: objects of users hold a module', async ({ page }) => {
   await modules('held', [])
   await cause(page, 'held', 'ledger', /^The deletion of module ledger has been held for .*: delete the Account default\/savings/)
   await page.getByRole('group', { name: 'What helps' }).getByRole('link', { name: 'See what holds the deletion' }).click(patience)
-  await settled(page)
-  await expect(page.getByText('savings').first()).toBeVisible()
-  await kubectl(['delete', 'account', 'savings', '-n', 'default'])
+  await expect(page.getByRole('heading', { name: '1 object in the way' })).toBeVisible(patience)
+  await expect(page.getByText('default/savings')).toBeVisible()
+  await page.getByRole('checkbox', { name: 'Delete this object too, before the module' }).check()
+  await agree(page, 'Delete 1 object and ledger')
+  await finished(page, /ledger/)
   await expect.poll(() => field('held', '.status.modules[*].name'), patience).toBe('')
 })
 

@@ -131,6 +131,8 @@ func TestTakenAlong(t *testing.T) {
 		"the name in the status takes precedence":            {status: inStatus, object: thing("Note", "other", "first"), want: true},
 		"over that of the template":                          {status: inStatus, object: thing("Note", "kyma-system", "default")},
 		"without an entry in the Kyma nothing is deleted":    {without: true, object: thing("Note", "kyma-system", "default")},
+		"while its deletion waits, what the status names":    {without: true, status: inStatus, object: thing("Note", "other", "first"), want: true},
+		"and nothing else":                                   {without: true, status: inStatus, object: thing("Note", "kyma-system", "default")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			modules := []v1beta2.Module{{Name: "notes", CustomResourcePolicy: c.policy}}

@@ -121,10 +121,11 @@ func definedBy(ctx context.Context, c client.Client, owner string) []schema.Grou
 }
 
 // DeletedWithModule reports whether an object is the default custom resource that the lifecycle manager deletes with the module: the one
-// that the status names, or else the one of the template.
+// that the status names, or else the one of the template. A module whose deletion waits has no entry any more; its status still names the
+// object, and names none where the policy was Ignore.
 func (s *KymaContext) DeletedWithModule(name string, template *v1beta2.ModuleTemplate, object client.Object) bool {
 	entry, data := Entry(&s.Asked, name), template.Spec.Data
-	if entry == nil || data == nil || entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore ||
+	if data == nil || entry != nil && entry.CustomResourcePolicy == v1beta2.CustomResourcePolicyIgnore ||
 		data.GroupVersionKind().GroupKind() != object.GetObjectKind().GroupVersionKind().GroupKind() {
 		return false
 	}
@@ -135,7 +136,7 @@ func (s *KymaContext) DeletedWithModule(name string, template *v1beta2.ModuleTem
 	if namespace == "" && object.GetNamespace() != "" {
 		namespace = v1beta2.RuntimeNamespace
 	}
-	return data.GetName() == object.GetName() && namespace == object.GetNamespace()
+	return entry != nil && data.GetName() == object.GetName() && namespace == object.GetNamespace()
 }
 
 // listed reads all objects of a kind, in any version that the cluster serves. A kind that the cluster does not serve has none.
