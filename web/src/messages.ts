@@ -421,7 +421,7 @@ export const messages = {
     withNeedAttention: 'with {name} need attention',
     versionsOf: 'Versions of {name}',
     notInstalledYet: 'not installed yet',
-    inTrouble: '{count} in trouble',
+    needAttentionCount: { one: '{count} needs attention', other: '{count} need attention' },
     withVersion: 'with {module} {version}',
   },
   forecast: {

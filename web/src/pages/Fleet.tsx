@@ -10,7 +10,7 @@ import { beyondEnd, BeyondEnd, listQuery, Pages, Search, Table, useListState, ty
 import { Loaded } from '../parts/loaded'
 import type { FleetList, FleetModule, FleetVersion } from '../api'
 import { count } from '../words'
-import { fill } from '../fill'
+import { fill, formOf } from '../fill'
 import { messages } from '../messages'
 
 const columns: Column[] = [
@@ -183,7 +183,7 @@ function VersionOf({ module: m, version: v }: { module: FleetModule; version: Fl
         {(v.channels ?? []).join(', ') || (v.troubled === 0 && '\u00a0')}
         {v.troubled > 0 && (
           <To to={modulesOf(m, { version: v.version, attention: true })}>
-            {fill(messages.fleet.inTrouble, { count: v.troubled.toLocaleString('en') })}
+            {fill(formOf(v.troubled, messages.fleet.needAttentionCount), { count: v.troubled.toLocaleString('en') })}
             <span className="hidden-text"> {fill(messages.fleet.withVersion, { module: m.name, version: name })}</span>
           </To>
         )}

@@ -146,7 +146,7 @@ describe('the fleet', () => {
   })
   it('leads from what is in trouble to exactly that', async () => {
     show('/fleet')
-    const link = await screen.findByRole('link', { name: /^3 in trouble with greeter 1\.3\.0$/ })
+    const link = await screen.findByRole('link', { name: /^3 need attention with greeter 1\.3\.0$/ })
     expect(link.getAttribute('href')).toBe('/modules?attention=true&module=greeter&namespace=kcp-system&version=1.3.0')
     const attention = screen.getByRole('region', { name: 'Attention' })
     expect(within(attention).getByRole('link').getAttribute('href')).toBe('/modules?attention=true')
