@@ -10,11 +10,14 @@ const (
 	maxFunctionLines = 60
 )
 
+// messages has the words of the dashboard and no code: they stand in one place, so that all of them can be compared.
+const messages = "web/src/messages.ts"
+
 // FileLength finds hand-written files that are too long to be read in one go. Tests count too.
 func FileLength(tree *Tree) []string {
 	var found []string
 	for _, source := range tree.Sources {
-		if !source.Generated && source.Lines > maxFileLines {
+		if !source.Generated && source.Path != messages && source.Lines > maxFileLines {
 			found = append(found, fmt.Sprintf("%s: %d lines, at most %d: split it by what its parts answer",
 				source.Path, source.Lines, maxFileLines))
 		}
