@@ -307,7 +307,6 @@ export const messages = {
     deleteName: 'Delete {name}',
     fromKyma: 'from Kyma {id}',
     whichWasInstalledDirectly: 'which was installed directly',
-    keepIt: 'Keep it',
     isBeingDeletedAlready: '{name} is already being deleted',
     seeHowItIsGoing: 'See how it is going',
     lookingForWhatPeopleMadeWith: 'Looking for objects that users created with {name}…',

@@ -2,7 +2,7 @@
 import { MantineProvider } from '@mantine/core'
 import { render } from '@testing-library/react'
 import { useEffect } from 'react'
-import { createMemoryRouter, RouterProvider, useLocation, useNavigate, type NavigateFunction } from 'react-router'
+import { createMemoryRouter, RouterProvider, useLocation, useNavigate, type LoaderFunctionArgs, type NavigateFunction } from 'react-router'
 import { vi } from 'vitest'
 import { answerTo, type Reply } from '../mock/answers'
 import { World, type Scenario } from '../mock/state'
@@ -13,8 +13,16 @@ import { theme } from './app/theme'
 /** Instead answers a request in the place of the mock, if it likes; 'never' leaves it without an answer. */
 export type Instead = (method: string, url: URL, body: unknown) => Reply | 'never' | undefined
 
-/** show opens an address in a world. What is asked of the server is kept in asked. */
-export function show(address: string, scenario: Scenario = 'data', instead: Instead = () => undefined) {
+/**
+ * show opens an address in a world. What is asked of the server is kept in asked. late says which addresses are never reached, as on a page
+ * that is too busy for the step: what was asked for stays on its way.
+ */
+export function show(
+  address: string,
+  scenario: Scenario = 'data',
+  instead: Instead = () => undefined,
+  late?: (address: string) => boolean,
+) {
   const world = new World(scenario)
   const asked: { method: string; path: string; body: unknown }[] = []
   vi.stubGlobal('fetch', async (path: string, init: RequestInit = {}) => {
@@ -33,7 +41,8 @@ export function show(address: string, scenario: Scenario = 'data', instead: Inst
       <Pages />
     </>
   )
-  const router = createMemoryRouter([{ path: '*', element }], { initialEntries: [address] })
+  const loader = late && (({ request }: LoaderFunctionArgs) => (late(request.url) ? new Promise<null>(() => undefined) : null))
+  const router = createMemoryRouter([{ path: '*', element, loader }], { initialEntries: [address] })
   const whole = (key: string) => (
     <MantineProvider key={key} theme={theme} env="test">
       <SessionProvider>

@@ -61,11 +61,11 @@ export function DeedModal({ title, verb, deed, danger, ask, before, version, clo
     setIds([])
     close()
   }
+  const there = ids.length > 0 && dialogOf(search).includes(ids[0] ?? '')
   const leave = () => {
     if (ids.length > 0) void navigate({ pathname, search: searchWith(search, []) }, { replace: true })
-    else end()
+    if (!there) end() // the address that ends it was never reached: a busy page gets to it later than to the operation
   }
-  const there = ids.length > 0 && dialogOf(search).includes(ids[0] ?? '')
   const latest = useRef(end)
   useEffect(() => {
     latest.current = end

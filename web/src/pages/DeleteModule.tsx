@@ -29,7 +29,7 @@ export function Page() {
         actions={
           !going.way && (
             <Action variant="default" to={moduleLink(id, name)}>
-              {messages.deleteModule.keepIt}
+              {messages.common.cancel}
             </Action>
           )
         }
@@ -134,7 +134,7 @@ function Steps({ id, name, started }: { id: string; name: string; started: (oper
             verb={verbOf(name, objects, along)}
             back={
               <Action variant="default" to={moduleLink(id, name)}>
-                {messages.deleteModule.keepIt}
+                {messages.common.cancel}
               </Action>
             }
           />

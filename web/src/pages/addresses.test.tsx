@@ -96,6 +96,17 @@ describe('what opens', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     await waitFor(() => expect(document.activeElement).toBe(button))
   })
+  it('is closed by Escape, although the address of what has begun was not reached yet', async () => {
+    const user = userEvent.setup()
+    show('/kymas/kcp-system/demo', 'data', undefined, (address) => address.includes('operation='))
+    await user.click(await screen.findByRole('button', { name: 'Suspend' }))
+    const dialog = within(await screen.findByRole('dialog'))
+    await waitFor(() => expect(dialog.getByRole('button', { name: 'Suspend' })).toHaveProperty('disabled', false))
+    await user.click(dialog.getByRole('button', { name: 'Suspend' }))
+    await dialog.findByText(/listed under Operations/)
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
   it('asks before what was typed is discarded by Escape, and keeps it', async () => {
     const user = userEvent.setup()
     show('/sources')
