@@ -73,7 +73,7 @@ func (s *stepper) passWave() bool {
 	at, planned := &s.waves[s.current], &s.plan.waves[s.current]
 	switch {
 	case at.Name == Others && at.Total == 0:
-	case s.held.holding > 0:
+	case s.held.holding > 0 || s.awaitsFirst(at):
 		s.proceedf("wave %s upgrades", at.Name)
 		return false
 	case at.Ready == 0 && s.held.delaying == 0 && !s.isApprovedEmpty():
@@ -95,6 +95,11 @@ func (s *stepper) passWave() bool {
 		return false
 	}
 	return true
+}
+
+// awaitsFirst reports whether a wave without a ready Kyma may still have one. Those that came after it began do not hold it back otherwise.
+func (s *stepper) awaitsFirst(at *v1beta2.RolloutWaveStatus) bool {
+	return at.Ready == 0 && s.held.delaying == 0 && at.Updating+at.Waiting > 0 && !s.isApprovedEmpty()
 }
 
 // hasSoaked reports whether a wave, all of which that can be is or was ready, was so for long enough.

@@ -296,6 +296,21 @@ func TestWaves(t *testing.T) {
 			s.must(progress, "two", "upgrades")
 			s.places("new")
 		}},
+		{"a wave of Kymas that were all made after it began is not empty while they may become ready", wavesOf("one", "two"), func(s *fixture) {
+			s.kymas("two", "b")
+			s.step()
+			s.must(waits, "one", "no Kyma of wave one is ready")
+			s.kymas("one", "new")
+			s.of("new").Created = s.facts.Now.Add(time.Minute)
+			s.after(2 * time.Minute)
+			s.must(progress, "one", "upgrades")
+			s.places("new")
+			s.begin("new")
+			s.step()
+			s.must(progress, "one", "upgrades")
+			s.upgrade("new")
+			s.must(progress, "two", "upgrades")
+		}},
 		{"who waits for a window or a runtime does not hold the wave, and comes later", wavesOf("one", "two"), func(s *fixture) {
 			s.kymas("one", "a", "held", "lost")
 			s.kymas("two", "b")
