@@ -176,6 +176,8 @@ interface TableProps {
   dense?: boolean
   /** tall tables scroll below their head. */
   tall?: boolean
+  /** busy: rows are still to come. */
+  busy?: boolean
   children: ReactNode
 }
 
@@ -184,7 +186,7 @@ export function Table(props: TableProps) {
   const classes = ['table', props.cards !== false && 'cards', props.dense && 'dense']
   return (
     <div className={'card table-wrap' + (props.tall ? ' tall' : '')}>
-      <table className={classes.filter(Boolean).join(' ')}>
+      <table className={classes.filter(Boolean).join(' ')} aria-busy={props.busy || undefined}>
         <caption className="hidden-text">{props.label}</caption>
         <thead>
           <tr>

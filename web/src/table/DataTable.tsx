@@ -1,5 +1,5 @@
 // A table whose columns its user chooses, as dense as its user likes.
-import { useSyncExternalStore, type ReactNode } from 'react'
+import { useDeferredValue, useSyncExternalStore, type ReactNode } from 'react'
 import { Table, type Column, type ListState } from '../parts/list'
 import { tablePrefs, visible, type Prefs } from './prefs'
 
@@ -26,12 +26,24 @@ interface DataTableProps<T> {
   sorted?: string
 }
 
+/** firstDrawn is how many rows are drawn at first: about those that a screen shows. The others follow without holding up the page. */
+export const firstDrawn = 15
+
 export function DataTable<T>({ label, name, columns, rows, keyOf, state, sorted }: DataTableProps<T>) {
   const prefs = usePrefs()
   const shown = visible(prefs, name ?? '', columns)
+  const drawn = useDeferredValue(rows, rows.slice(0, firstDrawn))
   return (
-    <Table label={label} columns={shown} state={state} sorted={sorted} dense={prefs.dense} tall={name !== undefined}>
-      {rows.map((row) => (
+    <Table
+      label={label}
+      columns={shown}
+      state={state}
+      sorted={sorted}
+      dense={prefs.dense}
+      tall={name !== undefined}
+      busy={drawn.length < rows.length}
+    >
+      {drawn.map((row) => (
         <tr key={keyOf(row)}>
           {shown.map((column, i) => (
             <td
