@@ -30,6 +30,7 @@ describe('a list', () => {
   it('has no more rows than a page, however many Kymas there are', async () => {
     show('/kymas', 'many')
     const table = await screen.findByRole('table', { name: 'Kymas' })
+    await waitFor(() => expect(table.getAttribute('aria-busy')).toBeNull())
     expect(within(table).getAllByRole('row')).toHaveLength(51)
   })
   it('marks what is in progress for longer than usual', async () => {
