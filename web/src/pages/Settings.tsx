@@ -53,8 +53,8 @@ export function Page() {
 }
 
 const rights = [
-  { key: 'what', label: messages.common.what },
-  { key: 'verb', label: messages.settings.toDo },
+  { key: 'what', label: messages.settings.resource },
+  { key: 'verb', label: messages.settings.verb },
   { key: 'allowed', label: messages.settings.allowed },
 ]
 
