@@ -50,7 +50,7 @@ func TestAnswersOfARegistryHaveReasons(t *testing.T) {
 }
 
 func TestRegistries_ARegistryThatDoesNotAnswer(t *testing.T) {
-	const nobody = "127.0.0.1:1" // a port that was free a moment ago may already be that of another test's server
+	const closedPort = "127.0.0.1:1" // a port that was free a moment ago may already be that of another test's server
 	dripping := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		drop := time.NewTicker(5 * time.Millisecond)
@@ -65,7 +65,7 @@ func TestRegistries_ARegistryThatDoesNotAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source, host, _ := serve(t, handler)
 			if handler == nil {
-				host = nobody
+				host = closedPort
 			}
 			source.Timeout = 100 * time.Millisecond
 			start := time.Now()

@@ -1,6 +1,6 @@
 // The words of the page: what a state, a phase or a kind is called, and what it means for users who never used kubectl.
 import type { ModuleType, OperationState, Phase, State } from './api'
-import { fill, type Noun } from './fill'
+import { fill, formOf, type Noun } from './fill'
 import { messages } from './messages'
 
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'idle'
@@ -76,7 +76,7 @@ export function operationWord(state: string | undefined): Word {
 
 /** count writes a number with its noun: 1 module, 2 modules. */
 export function count(n: number, noun: Noun): string {
-  return `${n.toLocaleString('en')} ${n === 1 ? noun.one : noun.other}`
+  return `${n.toLocaleString('en')} ${formOf(n, noun)}`
 }
 
 /** sentence makes a whole sentence of a message: the server begins them small and without a full stop. */
